@@ -1,0 +1,29 @@
+//! How each daemon turns its files into what it runs with: pure. Texts come in through a
+//! [`Reader`], statements and problems go out. Upstream knowledge lives here and nowhere else.
+
+use crate::fact::Known;
+use crate::text::SourceId;
+use std::sync::Arc;
+
+pub mod containerd;
+pub mod toml;
+
+/// A file as a model gets it.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    pub id: SourceId,
+    pub text: Arc<str>,
+    /// Where the bytes were not UTF-8: offset, in `text`, of the first replacement character.
+    pub invalid_utf8: Option<usize>,
+}
+
+/// What a model may ask of the node. Paths are absolute node paths.
+pub trait Reader {
+    fn file(&mut self, path: &str) -> Known<Captured>;
+    /// Names of the entries, sorted by bytes.
+    fn list(&mut self, dir: &str) -> Known<Vec<String>>;
+    /// Whether something is there, and a directory.
+    fn is_dir(&mut self, path: &str) -> Known<bool>;
+    /// A documented default, as a text of its own (`default:containerd-2.1`).
+    fn default(&mut self, name: &str, text: &'static str) -> SourceId;
+}

@@ -1,0 +1,1 @@
+//! containerd: what it runs with, per version.

@@ -1,0 +1,250 @@
+//! Which statement is in force: layers in order of precedence, two moments, worlds of an unknown version.
+
+use crate::fact::{Fact, Known, Layer, Moment, Origin, Problem, Said, Statements, Type, Value, What, Why};
+use crate::names::{self, FactId};
+use crate::text::Sources;
+use std::sync::Arc;
+
+/// Everything collectors brought. The only input of resolving.
+#[derive(Clone, Debug, Default)]
+pub struct Collected {
+    pub sources: Sources,
+    /// Facts that depend on no version.
+    pub facts: Vec<Fact>,
+    /// One variant per generation of containerd still possible (exactly one when its version is known).
+    pub containerd: Vec<Variant>,
+    /// The same for the kubelet.
+    pub kubelet: Vec<Variant>,
+    pub problems: Vec<Problem>,
+}
+
+/// What one generation of a daemon makes of the same texts.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// As shown: `containerd 2.0-2.2`.
+    pub name: String,
+    pub facts: Vec<Fact>,
+}
+
+/// A value in force, who decided, what was overridden.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// For a table: the list of its first column.
+    pub value: Known<Value>,
+    pub by: Option<Origin>,
+    pub overridden: Vec<Said>,
+    /// For a list: its elements, each with its own origin.
+    pub elements: Vec<Said>,
+    /// For a table: cells in the order of the declared columns.
+    pub rows: Vec<Vec<InForce>>,
+}
+
+impl InForce {
+    pub fn bare(value: Known<Value>) -> InForce {
+        InForce { value, by: None, overridden: Vec::new(), elements: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// Which moment is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// As it runs: live statements count.
+    Now,
+    /// As it will start next: live statements of a daemon are dropped.
+    NextStart,
+}
+
+/// All facts of one world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot(Vec<Arc<InForce>>);
+
+impl Snapshot {
+    /// Nothing is known yet.
+    pub fn unread() -> Snapshot {
+        Snapshot(vec![Arc::new(InForce::bare(Known::Unknown(Why::Unread))); names::COUNT])
+    }
+
+    pub fn get(&self, id: FactId) -> &InForce {
+        &self.0[id.index()]
+    }
+
+    /// The fact of a declared name; an undeclared one is *unread*.
+    pub fn named(&self, name: &str) -> &InForce {
+        static UNREAD: InForce = InForce {
+            value: Known::Unknown(Why::Unread),
+            by: None,
+            overridden: Vec::new(),
+            elements: Vec::new(),
+            rows: Vec::new(),
+        };
+        names::find(name).map_or(&UNREAD, |id| self.get(id))
+    }
+
+    pub fn set(&mut self, id: FactId, in_force: InForce) {
+        self.0[id.index()] = Arc::new(in_force);
+    }
+
+    /// Lays facts over this snapshot.
+    pub fn with(&self, facts: &[Fact], when: When) -> Snapshot {
+        let mut next = self.clone();
+        for fact in facts {
+            if let Some(id) = names::find(fact.name) {
+                next.set(id, in_force(id, &fact.what, when));
+            }
+        }
+        next
+    }
+}
+
+/// One combination of generations that is still possible.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub containerd: usize,
+    pub kubelet: usize,
+    pub facts: Snapshot,
+}
+
+/// All worlds of one moment. `merged` holds what they agree on; the rest is unknown there.
+#[derive(Clone, Debug)]
+pub struct Worlds {
+    pub containerd: Vec<String>,
+    pub kubelet: Vec<String>,
+    pub worlds: Vec<World>,
+    pub merged: Snapshot,
+}
+
+impl Worlds {
+    /// What is shown of a world: its generations.
+    pub fn name(&self, world: &World) -> String {
+        let known = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+        match (self.containerd.len() > 1, self.kubelet.len() > 1) {
+            (true, true) => format!(
+                "{} with {}",
+                known(&self.containerd, world.containerd),
+                known(&self.kubelet, world.kubelet)
+            ),
+            (false, true) => known(&self.kubelet, world.kubelet),
+            _ => known(&self.containerd, world.containerd),
+        }
+    }
+}
+
+/// Resolves what was collected for one moment; `derive` adds the facts computed from facts, per world.
+pub fn resolve(collected: &Collected, when: When, derive: impl Fn(&mut Snapshot)) -> Worlds {
+    let base = Snapshot::unread().with(&collected.facts, when);
+    let empty = [Variant { name: String::new(), facts: Vec::new() }];
+    let side = |v: &'_ [Variant]| -> Vec<Variant> { if v.is_empty() { empty.to_vec() } else { v.to_vec() } };
+    let (cs, ks) = (side(&collected.containerd), side(&collected.kubelet));
+    let mut worlds = Vec::with_capacity(cs.len() * ks.len());
+    for (c, containerd) in cs.iter().enumerate() {
+        let with_containerd = base.with(&containerd.facts, when);
+        for (k, kubelet) in ks.iter().enumerate() {
+            let mut facts = with_containerd.with(&kubelet.facts, when);
+            derive(&mut facts);
+            worlds.push(World { containerd: c, kubelet: k, facts });
+        }
+    }
+    let merged = merge(&worlds, &cs, &ks);
+    Worlds {
+        containerd: cs.into_iter().map(|v| v.name).collect(),
+        kubelet: ks.into_iter().map(|v| v.name).collect(),
+        worlds,
+        merged,
+    }
+}
+
+/// What all worlds agree on; a fact in which they differ is unknown and names them.
+fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
+    let mut merged = worlds[0].facts.clone();
+    for id in names::all() {
+        let first = worlds[0].facts.get(id);
+        let differ = |w: &&World| w.facts.get(id).value != first.value || w.facts.get(id).rows != first.rows;
+        if worlds.iter().any(|w| differ(&w)) {
+            let (on_containerd, _) = names::depends(id);
+            let of = if on_containerd && cs.len() > 1 { "containerd" } else { "kubelet" };
+            let mut said: Vec<String> = Vec::new();
+            for w in worlds {
+                let name = if of == "containerd" { &cs[w.containerd].name } else { &ks[w.kubelet].name };
+                let text = match &w.facts.get(id).value {
+                    Known::Is(_) if matches!(id.decl().ty, Type::Version | Type::Table { .. }) => {
+                        name.clone()
+                    }
+                    Known::Is(value) => format!("{name}: {value}"),
+                    Known::Absent(_) => format!("{name}: absent"),
+                    Known::Unknown(_) => format!("{name}: unknown"),
+                };
+                if !said.contains(&text) {
+                    said.push(text);
+                }
+            }
+            merged.set(id, InForce::bare(Known::Unknown(Why::NeedsVersion { of, worlds: said })));
+        }
+    }
+    merged
+}
+
+/// What is in force of one fact at one moment.
+fn in_force(id: FactId, what: &What, when: When) -> InForce {
+    let drop_live = when == When::NextStart && id.decl().moment == Moment::Restart;
+    match what {
+        What::One(said) => one(said, drop_live),
+        What::Each(said) => each(said),
+        What::Rows(Known::Is(rows)) => table(id, rows, drop_live),
+        What::Rows(Known::Absent(note)) => InForce::bare(Known::Absent(note.clone())),
+        What::Rows(Known::Unknown(why)) => InForce::bare(Known::Unknown(why.clone())),
+    }
+}
+
+/// The strongest statement; of equals, the last.
+fn one(said: &Statements, drop_live: bool) -> InForce {
+    let mut said = match said {
+        Known::Is(said) => said.clone(),
+        Known::Absent(note) => return InForce::bare(Known::Absent(note.clone())),
+        Known::Unknown(why) => return InForce::bare(Known::Unknown(why.clone())),
+    };
+    if drop_live {
+        said.retain(|s| s.origin.layer != Layer::Runtime);
+    }
+    said.sort_by_key(|s| s.origin.layer);
+    match said.pop() {
+        Some(winner) => InForce {
+            by: Some(winner.origin),
+            overridden: said.into_iter().rev().collect(),
+            ..InForce::bare(Known::Is(winner.value))
+        },
+        None => InForce::bare(Known::ABSENT),
+    }
+}
+
+fn each(said: &Statements) -> InForce {
+    match said {
+        Known::Is(said) => InForce {
+            by: said.last().map(|s| s.origin.clone()),
+            elements: said.clone(),
+            ..InForce::bare(Known::Is(Value::List(said.iter().map(|s| s.value.clone()).collect())))
+        },
+        Known::Absent(note) => InForce::bare(Known::Absent(note.clone())),
+        Known::Unknown(why) => InForce::bare(Known::Unknown(why.clone())),
+    }
+}
+
+fn table(id: FactId, rows: &[crate::fact::Row], drop_live: bool) -> InForce {
+    let Type::Table { columns, .. } = &id.decl().ty else { return InForce::bare(Known::ABSENT) };
+    let rows: Vec<Vec<InForce>> = rows
+        .iter()
+        .map(|row| {
+            let cell = |name: &str| row.iter().find(|(column, _)| *column == name);
+            let list = |ty: &Type| matches!(ty, Type::List(_));
+            columns
+                .iter()
+                .map(|c| match cell(c.name) {
+                    Some((_, said)) if list(&c.ty) => each(said),
+                    Some((_, said)) => one(said, drop_live),
+                    None => InForce::bare(Known::ABSENT),
+                })
+                .collect()
+        })
+        .collect();
+    let first = rows.iter().filter_map(|r| r.first().and_then(|c| c.value.is().cloned())).collect();
+    InForce { rows, ..InForce::bare(Known::Is(Value::List(first))) }
+}
