@@ -2,10 +2,12 @@
 //!
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
+pub mod collect;
 pub mod fact;
 pub mod finding;
 pub mod model;
 pub mod names;
+pub mod node;
 pub mod resolve;
 pub mod text;
 pub mod version;
