@@ -2,6 +2,7 @@
 //!
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
+pub mod capture;
 pub mod collect;
 pub mod fact;
 pub mod finding;
@@ -11,3 +12,4 @@ pub mod node;
 pub mod resolve;
 pub mod text;
 pub mod version;
+pub mod write;

@@ -59,7 +59,7 @@ pub struct Stat {
     pub ctime: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Entry {
     pub name: String,
     pub kind: FileKind,
@@ -71,6 +71,22 @@ pub struct Text {
     pub text: Arc<str>,
     /// Where the bytes were not UTF-8: offset, in `text`, of the first replacement character.
     pub invalid_utf8: Option<usize>,
+    /// The bytes, kept only where they were not UTF-8.
+    raw: Option<Arc<[u8]>>,
+}
+
+impl Text {
+    fn of(text: &str) -> Text {
+        Text { text: text.into(), invalid_utf8: None, raw: None }
+    }
+}
+
+/// What was read at a path, for a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    Text(Arc<str>),
+    /// Not UTF-8.
+    Raw(Arc<[u8]>),
 }
 
 enum Tree {
@@ -83,7 +99,7 @@ enum Tree {
 #[derive(Default)]
 pub struct Record {
     /// By path; the line and, for a file read, its text.
-    pub paths: BTreeMap<String, (Line, Option<Arc<str>>)>,
+    pub paths: BTreeMap<String, (Line, Option<Content>)>,
     /// By question; the answer or why there is none.
     pub replies: BTreeMap<String, (Line, Option<Arc<str>>)>,
 }
@@ -147,20 +163,22 @@ impl Node {
     /// The text of a regular file of at most [`LIMIT`] bytes.
     pub fn read(&self, path: &str) -> Known<Text> {
         let found = self.fetch(path);
-        self.remember(path, &found, |text| Some(text.text.clone()));
+        self.remember(path, &found, |text| {
+            Some(text.raw.clone().map_or_else(|| Content::Text(text.text.clone()), Content::Raw))
+        });
         found
     }
 
     fn fetch(&self, path: &str) -> Known<Text> {
         if let Some(text) = self.overlay.get(path) {
-            return Known::Is(Text { text: text.as_str().into(), invalid_utf8: None });
+            return Known::Is(Text::of(text));
         }
         if let Some(recorded) = self.recorded(path) {
             return recorded;
         }
         match &self.tree {
             Tree::Memory(files) => match files.get(path) {
-                Some(text) => Known::Is(Text { text: text.as_str().into(), invalid_utf8: None }),
+                Some(text) => Known::Is(Text::of(text)),
                 None => self.missing(path),
             },
             Tree::Disk(disk) => match disk.read(path) {
@@ -188,15 +206,16 @@ impl Node {
                 kept.push_str(stanza.trim_matches('\n'));
                 kept.push_str("\n\n");
             }
-            Text { text: kept.into(), invalid_utf8: None }
+            Text::of(&kept)
         });
-        self.remember(path, &found, |text| Some(text.text.clone()));
+        self.remember(path, &found, |text| Some(Content::Text(text.text.clone())));
         found
     }
 
     /// The entries of a directory, sorted by bytes.
     pub fn list(&self, path: &str) -> Known<Vec<Entry>> {
-        let found = match (self.recorded(path), &self.tree) {
+        let listed = self.meta.as_ref().and_then(|m| m.path(path)).and_then(|l| l.entries.clone());
+        let found = match (listed.map(Known::Is).or_else(|| self.recorded(path)), &self.tree) {
             (Some(recorded), _) => recorded,
             (None, Tree::Disk(disk)) => match disk.list(path) {
                 Ok(entries) => Known::Is(entries),
@@ -210,9 +229,10 @@ impl Node {
         // `.nodevet` belongs to the capture, not to the node
         let found = found
             .map(|entries| entries.into_iter().filter(|e| path != "/" || e.name != ".nodevet").collect());
-        self.remember(path, &found, |entries: &Vec<Entry>| {
-            Some(entries.iter().map(|e| format!("{}\n", e.name)).collect::<String>().into())
-        });
+        self.remember(path, &found, |_: &Vec<Entry>| None);
+        if let Known::Is(entries) = &found {
+            self.line(path, |line| line.entries = Some(entries.clone()));
+        }
         found
     }
 
@@ -315,7 +335,7 @@ impl Node {
 
     /// Absent, unless the whole runtime tree is missing from a dead root.
     fn missing<T>(&self, path: &str) -> Known<T> {
-        if self.is_live() || self.meta.is_some() {
+        if self.is_live() {
             return Known::ABSENT;
         }
         for tree in RUNTIME_TREES {
@@ -358,16 +378,16 @@ impl Node {
         change(&mut entry.0);
     }
 
-    fn remember<T>(&self, path: &str, found: &Known<T>, text: impl FnOnce(&T) -> Option<Arc<str>>) {
+    fn remember<T>(&self, path: &str, found: &Known<T>, content: impl FnOnce(&T) -> Option<Content>) {
         self.line(path, |line| match found {
             Known::Is(_) => {}
             Known::Absent(_) => line.absent = line.stat.is_none(),
             Known::Unknown(why) => line.error = Failure::of(why),
         });
-        if let Some(text) = found.is().and_then(text) {
-            if let Some(entry) = self.record.borrow_mut().paths.get_mut(path) {
-                entry.1 = Some(text);
-            }
+        if let Some(content) = found.is().and_then(content)
+            && let Some(entry) = self.record.borrow_mut().paths.get_mut(path)
+        {
+            entry.1 = Some(content);
         }
     }
 }
@@ -399,10 +419,14 @@ fn below(files: &BTreeMap<String, String>, dir: &str) -> Vec<Entry> {
 /// Bytes to text; what is not UTF-8 is replaced and its first place kept.
 fn decode(bytes: Vec<u8>) -> Text {
     match String::from_utf8(bytes) {
-        Ok(text) => Text { text: text.into(), invalid_utf8: None },
+        Ok(text) => Text { text: text.into(), invalid_utf8: None, raw: None },
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            Text { text: String::from_utf8_lossy(e.as_bytes()).into(), invalid_utf8: Some(at) }
+            Text {
+                text: String::from_utf8_lossy(e.as_bytes()).into(),
+                invalid_utf8: Some(at),
+                raw: Some(e.into_bytes().into()),
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! error, or that it was not there) and for each question asked of a bus or socket; `replies/`
 //! holds the answers; `clock` the time of the capture.
 
-use super::{FileKind, Stat};
+use super::{Entry, FileKind, Stat};
 use crate::fact::{Known, Why};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,6 +20,9 @@ pub struct Line {
     pub reply: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stat: Option<Stat>,
+    /// Entries of a directory that was listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Vec<Entry>>,
     /// Target of a symbolic link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -116,15 +119,6 @@ pub fn reply_path(question: &str) -> String {
     // a slash or a leading dot would lead out of the folder
     let name = name.trim_start_matches('/').replace('/', "%2F").replace("..", "%2E%2E");
     format!("/.nodevet/replies/{kind}/{name}")
-}
-
-/// A path that was only looked at.
-pub fn absent(path: &str) -> Line {
-    Line { path: path.to_owned(), absent: true, ..Line::default() }
-}
-
-pub fn seen(path: &str, stat: Stat) -> Line {
-    Line { path: path.to_owned(), stat: Some(stat), ..Line::default() }
 }
 
 impl FileKind {
