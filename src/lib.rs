@@ -6,6 +6,7 @@ pub mod capture;
 pub mod collect;
 pub mod fact;
 pub mod finding;
+pub mod fix;
 pub mod model;
 pub mod names;
 pub mod node;
