@@ -2,10 +2,13 @@
 //!
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
+pub mod config;
 pub mod fact;
 pub mod finding;
 pub mod model;
 pub mod names;
+pub mod report;
 pub mod resolve;
+pub mod suppress;
 pub mod text;
 pub mod version;
