@@ -1,6 +1,10 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
+pub(crate) mod cgroup;
+pub(crate) mod host;
+pub(crate) mod kernel;
+
 use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, Why};
 use crate::model::Captured;
 use crate::node::{Entry, FileKind, Node};
@@ -130,6 +134,9 @@ fn kind_of(path: &str) -> Kind {
 /// Looks at a node. Never fails.
 pub fn collect(node: &Node, options: &Options) -> Collected {
     let mut ctx = Ctx::new(node, options);
+    host::collect(&mut ctx);
+    cgroup::collect(&mut ctx);
+    kernel::collect(&mut ctx);
     inputs(&mut ctx);
     Collected { sources: ctx.sources, facts: ctx.facts, problems: ctx.problems, ..Collected::default() }
 }
