@@ -7,5 +7,6 @@ pub mod finding;
 pub mod model;
 pub mod names;
 pub mod resolve;
+pub mod rule;
 pub mod text;
 pub mod version;
