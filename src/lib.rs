@@ -14,6 +14,7 @@ pub mod node;
 pub mod report;
 pub mod resolve;
 pub mod suppress;
+pub mod rule;
 pub mod text;
 pub mod version;
 pub mod write;
