@@ -3,10 +3,12 @@
 //! The document keeps the span of every key and value.
 
 mod events;
+mod report;
 mod scalar;
 mod strings;
 mod tables;
 mod time;
+mod v1;
 
 use crate::text::Span;
 

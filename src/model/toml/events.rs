@@ -3,20 +3,18 @@
 use std::cell::RefCell;
 
 use toml_parser::decoder::Encoding;
-use toml_parser::lexer::{Token, TokenKind};
 use toml_parser::parser::{EventReceiver, parse_document};
 use toml_parser::{ErrorSink, ParseError, Source};
 
 use super::tables::{Id, MAX_DEPTH, ROOT, Slot, Tables, too_deep};
-use super::{Dialect, Document, Key, Node, SyntaxError, scalar, strings};
-use crate::model::toml::Item;
+use super::{Dialect, Document, Item, Key, Node, SyntaxError, report, scalar, strings, v1};
 use crate::text::Span;
 
 /// Reads a whole text.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Document, SyntaxError> {
     let mut tokens = Source::new(text).lex().into_vec();
     if dialect == Dialect::GoTomlV1 {
-        long_comments(&mut tokens, text);
+        tokens = v1::tokens(&tokens, text);
     }
     let fault = RefCell::new(None);
     let mut reader = Reader {
@@ -34,7 +32,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Document, SyntaxError
     let mut sink = |error: ParseError| {
         let mut fault = fault.borrow_mut();
         if fault.is_none() {
-            *fault = Some(translate(text, dialect, &error));
+            *fault = Some(report::translate(text, dialect, &error));
         }
     };
     parse_document(&tokens, &mut reader, &mut sink);
@@ -43,69 +41,6 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Document, SyntaxError
         Some(error) => Err(error),
         None => Ok(Document { root: tables.into_root(), unsure }),
     }
-}
-
-/// In go-toml v1 a comment ends at a line feed only: a lone carriage return belongs to it.
-fn long_comments(tokens: &mut Vec<Token>, text: &str) {
-    let newline =
-        |token: &Token| text.get(token.span().start()..token.span().end()).is_some_and(|t| t.ends_with('\n'));
-    let mut comment = false;
-    tokens.retain(|token| {
-        let inside = comment;
-        comment = match token.kind() {
-            TokenKind::Comment => true,
-            TokenKind::Newline => comment && !newline(token),
-            _ => comment,
-        };
-        !inside || !comment || token.kind() == TokenKind::Eof
-    });
-}
-
-/// An error of the parser in our words, at the place where the library would report it.
-fn translate(text: &str, dialect: Dialect, error: &ParseError) -> SyntaxError {
-    let span = error.unexpected().or(error.context()).unwrap_or_default();
-    let at = span.start().min(text.len());
-    let next = text[at..].chars().next();
-    let shown = match next {
-        None => "the end of the text".to_owned(),
-        Some('\n' | '\r') => "the end of the line".to_owned(),
-        Some(c) => format!("`{}`", c.escape_debug()),
-    };
-    let message = match error.description() {
-        "key with no value" | "missing value for key" => format!("expected `=` after the key, found {shown}"),
-        "unclosed table" | "invalid table" => format!("expected `]` to end the table's name, found {shown}"),
-        "unclosed array table" => {
-            format!("expected `]]` to end the name of the array of tables, found {shown}")
-        }
-        "unclosed array" => "the array is not closed".to_owned(),
-        "unclosed inline table" => "the inline table is not closed".to_owned(),
-        "missing comma between array elements" | "missing comma between key-value pairs" => {
-            format!("expected a comma, found {shown}")
-        }
-        "extra comma in array" | "extra comma in inline table" => {
-            "there is nothing before this comma".to_owned()
-        }
-        "missing assignment between key-value pairs" => format!("expected `=` after the key, found {shown}"),
-        "extra `=`" | "extra assignment between key-value pairs" | "unexpected `=` in array" => {
-            "there is one `=` too many".to_owned()
-        }
-        "unexpected key or value" => format!("unexpected {shown} after the value"),
-        "invalid key-value pair" | "missing key for inline table element" => {
-            format!("a key can not begin with {shown}")
-        }
-        _ => format!("unexpected {shown}"),
-    };
-    let at = match error.description() {
-        // go-toml v1 reports this at the beginning of the name
-        "unclosed table" | "invalid table" | "unclosed array table" if dialect == Dialect::GoTomlV1 => {
-            let line = text[..at].rfind(['\n', '\r']).map_or(0, |i| i + 1);
-            let bracket = error.context().map_or(at, |c| c.start()).max(line);
-            (bracket + 1).min(at)
-        }
-        _ => at,
-    };
-    let len = text[at..].chars().next().filter(|c| !matches!(c, '\n' | '\r')).map_or(0, char::len_utf8);
-    SyntaxError::new(Span::new(at, at + len), message)
 }
 
 enum Frame {
@@ -181,9 +116,10 @@ impl Reader<'_> {
                 }
                 None => Ok(Key { name: written.to_owned(), span }),
                 Some((at, c)) => {
-                    let at = span.start + if v1 && self.header.is_none() { 0 } else { at };
+                    let at = span.start + at;
                     let message = format!("a key without quotes can not contain `{}`", c.escape_debug());
-                    Err(SyntaxError::new(self.char_at(at), message))
+                    let start = if v1 { span.start } else { at };
+                    Err(SyntaxError::new(Span::new(start, self.char_at(at).end), message))
                 }
             };
         };
@@ -199,12 +135,26 @@ impl Reader<'_> {
             }
             return Ok(Key { name: inner.to_owned(), span });
         }
-        let text = strings::decode(written, encoding, span, self.dialect)?;
+        let text =
+            strings::decode(written, encoding, span, self.dialect).map_err(|error| match self.dialect {
+                Dialect::GoTomlV1 => SyntaxError { span, ..error },
+                _ => error,
+            })?;
         if v1 && encoding == Encoding::BasicString && text.value.contains('"') {
             return Err(SyntaxError::new(span, "a key can not contain a quote"));
         }
         self.unsure.extend(text.unsure);
         Ok(Key { name: text.value, span })
+    }
+
+    /// go-toml v1 reports what is wrong with a key, or the name of a table, at its beginning.
+    fn report_key(&self, error: SyntaxError) -> SyntaxError {
+        let start = match (self.dialect, self.header) {
+            (Dialect::GoTomlV1, Some(header)) => header,
+            (Dialect::GoTomlV1, None) => self.path.first().map_or(error.span.start, |first| first.span.start),
+            _ => return error,
+        };
+        SyntaxError { span: Span::new(start.min(error.span.start), error.span.end), ..error }
     }
 
     fn value(&mut self, span: Span, encoding: Option<Encoding>) -> Result<Slot, SyntaxError> {
@@ -329,7 +279,7 @@ impl EventReceiver for Reader<'_> {
         if self.failed() {
             return;
         }
-        match self.key(ours(span), encoding) {
+        match self.key(ours(span), encoding).map_err(|error| self.report_key(error)) {
             Ok(key) => {
                 self.path.push(key);
                 self.pending = self.header.is_none();
@@ -344,6 +294,13 @@ impl EventReceiver for Reader<'_> {
     fn key_sep(&mut self, span: toml_parser::Span, _: &mut dyn ErrorSink) {
         if self.dialect == Dialect::BurntSushi && self.header.is_none() {
             self.fail_at(ours(span), "a key can not be dotted");
+        }
+        let blank = |c: Option<char>| matches!(c, Some(' ' | '\t'));
+        let (before, after) =
+            (self.text[..span.start()].chars().next_back(), self.text[span.end()..].chars().next());
+        if self.dialect == Dialect::GoTomlV1 && self.header.is_none() && !blank(before) && blank(after) {
+            // it ends the key at white space that follows a dot, unless white space precedes the dot too
+            self.fail_at(ours(span), "the key ends after this dot");
         }
     }
 
@@ -444,6 +401,9 @@ impl EventReceiver for Reader<'_> {
             return;
         }
         let span = ours(span);
+        if matches!(self.frames.last(), Some(Frame::Inline { .. })) {
+            self.unsure.push(SyntaxError::new(span, "a comment inside an inline table"));
+        }
         let control = |b: u8| b == 0x7f || b < 0x20 && b != b'\t';
         if let Some(at) = self.slice(span).bytes().position(control) {
             let span = Span::new(span.start + at, span.start + at + 1);

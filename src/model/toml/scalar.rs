@@ -11,12 +11,8 @@ pub(super) struct Found<T> {
     pub(super) unsure: Option<Fault>,
 }
 
-/// An offset in the text and what is wrong there.
-pub(super) type Fault = (usize, String);
-
-pub(super) fn fault(at: usize, message: &str) -> Fault {
-    (at, message.to_owned())
-}
+/// What is wrong with a value. The libraries report nearly all of it at the value's beginning.
+pub(super) type Fault = String;
 
 /// Reads a value that is not quoted. `text` runs up to the next comma, bracket, comment or line end.
 /// The second value says what only newer builds of the library accept.
@@ -25,17 +21,16 @@ pub(super) fn decode(
     span: Span,
     dialect: Dialect,
 ) -> Result<(Item, Option<SyntaxError>), SyntaxError> {
-    let error = |(at, message): Fault| {
-        let start = span.start + at.min(text.len());
-        let len = text.get(at..).map_or(0, |rest| rest.split([' ', '\t']).next().unwrap_or("").len());
-        SyntaxError::new(Span::new(start, start + len), message)
+    let part = |from: usize, to: usize, message| {
+        SyntaxError::new(Span::new(span.start + from, span.start + to), message)
     };
-    let Found { value, len, unsure } = read(text, dialect).map_err(error)?;
-    let rest = text[len..].trim_start_matches([' ', '\t']);
-    if !rest.is_empty() {
-        return Err(error((text.len() - rest.len(), "unexpected text after the value".into())));
+    let word = |from: usize| text[from..].find([' ', '\t']).map_or(text.len(), |len| from + len);
+    let Found { value, len, unsure } = read(text, dialect).map_err(|message| part(0, word(0), message))?;
+    let rest = text.len() - text[len..].trim_start_matches([' ', '\t']).len();
+    if rest < text.len() {
+        return Err(part(rest, word(rest), "unexpected text after the value".to_owned()));
     }
-    Ok((value, unsure.map(error)))
+    Ok((value, unsure.map(|message| part(0, len, message))))
 }
 
 fn read(text: &str, dialect: Dialect) -> Result<Found<Item>, Fault> {
@@ -66,7 +61,7 @@ fn not_a_value(text: &str) -> Fault {
         "no" | "off" => "; write `false`",
         _ => "; a text must be quoted",
     };
-    (0, format!("`{}` is not a value{hint}", word.escape_debug()))
+    format!("`{}` is not a value{hint}", word.escape_debug())
 }
 
 /// Whether the text begins like a date or a time.
@@ -97,39 +92,42 @@ fn number(text: &str, dialect: Dialect) -> Result<Found<Item>, Fault> {
                 Some(b'x') => return radix(text, 16, u8::is_ascii_hexdigit),
                 Some(b'o') => return radix(text, 8, |b| matches!(b, b'0'..=b'7')),
                 Some(b'b') => return radix(text, 2, |b| matches!(b, b'0' | b'1')),
+                Some(b) if b.is_ascii_alphabetic() && dialect == Dialect::GoTomlV1 => {
+                    return Err("0 can not be followed by a letter".into());
+                }
                 _ => {}
             }
         }
     }
     if !bytes.get(signed).is_some_and(u8::is_ascii_digit) {
         return Err(match bytes.get(signed) {
-            Some(b'.') => fault(0, "a number must begin with a digit, not with a point"),
-            _ if signed == 1 => fault(0, "a digit must follow the sign"),
+            Some(b'.') => "a number must begin with a digit, not with a point".into(),
+            _ if signed == 1 => "a digit must follow the sign".into(),
             _ => not_a_value(text),
         });
     }
     let len = extent(bytes, signed);
     let written = &text[..len];
     let float = written[signed..].contains(['.', 'e', 'E']);
-    if let Some(at) = bad_underscore(written, dialect) {
-        return Err(fault(at, "an underscore may only stand between digits"));
+    if bad_underscore(written, dialect) {
+        return Err("an underscore may only stand between digits".into());
     }
     check_point(written)?;
-    leading_zero(&written[signed..], float, dialect, signed)?;
+    leading_zero(&written[signed..], float, dialect, signed == 1)?;
     let digits = written.replace('_', "");
     let value = if float {
         match digits.parse::<f64>() {
             Ok(value) if value.is_finite() => Item::Float(value),
-            Ok(_) => return Err((0, format!("`{written}` is too large for a number of 64 bits"))),
-            Err(_) => return Err((0, format!("`{written}` is not a number"))),
+            Ok(_) => return Err(format!("`{written}` is too large for a number of 64 bits")),
+            Err(_) => return Err(format!("`{written}` is not a number")),
         }
     } else {
         match digits.parse::<i64>() {
             Ok(value) => Item::Int(value),
             Err(_) if digits[signed..].bytes().all(|b| b.is_ascii_digit()) => {
-                return Err((0, format!("`{written}` is too large for an integer of 64 bits")));
+                return Err(format!("`{written}` is too large for an integer of 64 bits"));
             }
-            Err(_) => return Err((0, format!("`{written}` is not a number"))),
+            Err(_) => return Err(format!("`{written}` is not a number")),
         }
     };
     Ok(Found { value, len, unsure: None })
@@ -148,42 +146,42 @@ fn extent(bytes: &[u8], signed: usize) -> usize {
     len
 }
 
-/// The offset of an underscore that the library refuses.
-fn bad_underscore(written: &str, dialect: Dialect) -> Option<usize> {
+/// Whether an underscore stands where the library refuses it.
+fn bad_underscore(written: &str, dialect: Dialect) -> bool {
     let bytes = written.as_bytes();
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
-    (0..bytes.len()).find(|at| {
+    (0..bytes.len()).any(|at| {
         let before = digit(at.checked_sub(1));
         let after = match dialect {
             // looks only for what stands before, and at the end
             Dialect::GoTomlV1 => at + 1 < bytes.len(),
             _ => digit(Some(at + 1)),
         };
-        bytes[*at] == b'_' && !(before && after)
+        bytes[at] == b'_' && !(before && after)
     })
 }
 
 fn check_point(written: &str) -> Result<(), Fault> {
     let Some(point) = written.find('.') else { return Ok(()) };
     if !written.as_bytes().get(point + 1).is_some_and(u8::is_ascii_digit) {
-        return Err(fault(point, "a digit must follow the point"));
+        return Err("a digit must follow the point".into());
     }
     match written[point + 1..].find('.') {
-        Some(second) => Err(fault(point + 1 + second, "a number has one point at most")),
+        Some(_) => Err("a number has one point at most".into()),
         None => Ok(()),
     }
 }
 
 /// BurntSushi/toml of that age allows leading zeros, go-toml v1 some, v2 none.
-fn leading_zero(unsigned: &str, float: bool, dialect: Dialect, signed: usize) -> Result<(), Fault> {
+fn leading_zero(unsigned: &str, float: bool, dialect: Dialect, signed: bool) -> Result<(), Fault> {
     let bytes = unsigned.as_bytes();
     let zero = bytes.first() == Some(&b'0') && bytes.get(1).is_some_and(|b| b.is_ascii_digit() || *b == b'_');
     let refused = match dialect {
         Dialect::BurntSushi => false,
-        Dialect::GoTomlV1 => !float && signed == 0 && bytes.iter().filter(|b| **b != b'_').count() > 2,
+        Dialect::GoTomlV1 => !float && !signed && bytes.iter().filter(|b| **b != b'_').count() > 2,
         Dialect::GoTomlV2 => true,
     };
-    if zero && refused { Err(fault(signed, "a number must not begin with 0")) } else { Ok(()) }
+    if zero && refused { Err("a number must not begin with 0".into()) } else { Ok(()) }
 }
 
 fn radix(text: &str, radix: u32, digit: fn(&u8) -> bool) -> Result<Found<Item>, Fault> {
@@ -191,13 +189,13 @@ fn radix(text: &str, radix: u32, digit: fn(&u8) -> bool) -> Result<Found<Item>, 
         text[2..].chars().take_while(|c| *c == '_' || u8::try_from(*c).is_ok_and(|b| digit(&b))).collect();
     let len = 2 + digits.len();
     if digits.is_empty() {
-        return Err(fault(0, "a digit must follow the base"));
+        return Err("a digit must follow the base".into());
     }
     if digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
-        return Err(fault(2, "an underscore may only stand between digits"));
+        return Err("an underscore may only stand between digits".into());
     }
     match i64::from_str_radix(&digits.replace('_', ""), radix) {
         Ok(value) => Ok(Found { value: Item::Int(value), len, unsure: None }),
-        Err(_) => Err((0, format!("`{}` is too large for an integer of 64 bits", &text[..len]))),
+        Err(_) => Err(format!("`{}` is too large for an integer of 64 bits", &text[..len])),
     }
 }

@@ -29,86 +29,66 @@ pub(super) fn decode(
     };
     let escapes = delimiter.starts_with('"');
     let size = delimiter.len();
-    let mut decoder = Decoder { dialect, multiline, out: String::new(), unsure: None };
-    let mut faulty = |fault: Fault| {
-        // go-toml v1 reports every fault of a string at its first character
-        let (start, end) = match dialect {
-            Dialect::GoTomlV1 => (size.min(token.len()), size.min(token.len())),
-            _ => (fault.0, fault.1),
-        };
-        SyntaxError::new(Span::new(span.start + start, span.start + end), fault.2)
-    };
+    let at = |start: usize, end: usize| Span::new(span.start + start, span.start + end);
     let end = token.len();
-    let body_end = end
+    let closed = end
         .checked_sub(size)
-        .filter(|e| *e >= size && token.ends_with(delimiter) && !escaped(token, *e, escapes));
-    let Some(body_end) = body_end else {
+        .filter(|close| *close >= size && token.ends_with(delimiter) && !(escapes && escaped(token, *close)));
+    let Some(close) = closed else {
+        let start = if dialect == Dialect::GoTomlV1 { size.min(end) } else { end };
         let message =
             if multiline { "the string is not closed" } else { "the string is not closed on its line" };
-        return Err(faulty((end, end, message.into())));
+        return Err(SyntaxError::new(at(start, end), message));
     };
-    let body = &token[size..body_end];
-    if multiline && dialect != Dialect::GoTomlV2 {
+    let body = &token[size..close];
+    let fourth = multiline && body.ends_with(&delimiter[..1]) && !(escapes && escaped(token, close - 1));
+    if fourth && dialect != Dialect::GoTomlV2 {
         // these end at the first three quotes, so a fourth one is text after the value
-        if let Some(quote) =
-            (delimiter.starts_with('\'') && body.ends_with('\'')).then_some(body_end).or_else(|| {
-                (escapes && body.ends_with('"') && !escaped(token, body_end - 1, true)).then_some(body_end)
-            })
-        {
-            let end = span.start + quote + size;
-            return Err(SyntaxError::new(Span::new(end - 1, end), "more than three quotes end the string"));
-        }
+        return Err(SyntaxError::new(at(end - 1, end), "more than three quotes end the string"));
     }
-    let mut offset = size;
-    let mut body = body;
-    if multiline {
-        let skipped = match dialect {
-            Dialect::BurntSushi => usize::from(body.starts_with('\n')),
-            _ if body.starts_with("\r\n") => 2,
-            _ => usize::from(body.starts_with('\n')),
-        };
-        body = &body[skipped..];
-        offset += skipped;
-    }
-    let fault = if escapes { decoder.basic(body, offset) } else { decoder.literal(body, offset) };
-    match fault {
-        Err(fault) => Err(faulty(fault)),
-        Ok(()) => {
-            let unsure = decoder.unsure.take().map(&mut faulty);
-            Ok(Text { value: decoder.out, unsure })
-        }
-    }
+    let skipped = match dialect {
+        _ if !multiline => 0,
+        Dialect::GoTomlV1 | Dialect::GoTomlV2 if body.starts_with("\r\n") => 2,
+        _ => usize::from(body.starts_with('\n')),
+    };
+    let (offset, body) = (size + skipped, &body[skipped..]);
+    // go-toml v1 reports every fault of a string at its first character
+    let faulty = |fault: Fault| {
+        let start = if dialect == Dialect::GoTomlV1 { offset } else { fault.0 };
+        SyntaxError::new(at(start, fault.1), fault.2)
+    };
+    let mut decoder = Decoder { dialect, multiline, escapes, out: String::new(), unsure: None };
+    let read = if escapes { decoder.basic(body, offset) } else { decoder.plain(body, offset) };
+    read.map_err(faulty)?;
+    Ok(Text { value: decoder.out, unsure: decoder.unsure.map(faulty) })
 }
 
 /// Whether the character at `at` has a backslash before it that is not itself escaped.
-fn escaped(token: &str, at: usize, escapes: bool) -> bool {
-    escapes && token.as_bytes()[..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
+fn escaped(token: &str, at: usize) -> bool {
+    token.as_bytes()[..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
 
 struct Decoder {
     dialect: Dialect,
     multiline: bool,
+    /// Whether the string is a basic one.
+    escapes: bool,
     out: String,
     unsure: Option<Fault>,
 }
 
 impl Decoder {
-    fn literal(&mut self, body: &str, offset: usize) -> Result<(), Fault> {
-        self.plain(body, offset)
-    }
-
     /// Text without escapes: checks its characters.
     fn plain(&mut self, text: &str, offset: usize) -> Result<(), Fault> {
         let bytes = text.as_bytes();
-        let bad = bytes.iter().enumerate().find(|(i, b)| match **b {
-            b'\t' => false,
-            b'\n' => false,
-            b'\r' => {
-                self.dialect == Dialect::GoTomlV2 && !(self.multiline && bytes.get(i + 1) == Some(&b'\n'))
-                    || self.dialect == Dialect::BurntSushi && !self.multiline
-            }
-            0x7f => self.dialect == Dialect::GoTomlV2,
-            b => b < 0x20 && self.dialect != Dialect::BurntSushi,
+        let bad = bytes.iter().enumerate().find(|(i, b)| match (**b, self.dialect) {
+            (b'\t' | b'\n', _) => false,
+            (b'\r', Dialect::GoTomlV2) => !(self.multiline && bytes.get(i + 1) == Some(&b'\n')),
+            (b'\r', Dialect::BurntSushi) => !self.multiline,
+            (b'\r', Dialect::GoTomlV1) => self.escapes && !self.multiline,
+            (b, Dialect::GoTomlV1) => self.escapes && b < 0x20,
+            (b, Dialect::GoTomlV2) => b < 0x20 || b == 0x7f,
+            (_, Dialect::BurntSushi) => false,
         });
         if let Some((i, b)) = bad {
             return Err((
@@ -159,7 +139,11 @@ impl Decoder {
             _ => match self.continuation(rest) {
                 Some(used) => return Ok(used),
                 None => {
-                    return Err((at, at + c.len_utf8(), format!("`\\{}` is not an escape", c.escape_debug())));
+                    return Err((
+                        at,
+                        at + c.len_utf8(),
+                        format!("`\\{}` is not an escape", c.escape_debug()),
+                    ));
                 }
             },
         };
@@ -194,7 +178,11 @@ impl Decoder {
             (Some(c), _) => self.out.push(c),
             (None, Dialect::GoTomlV1) => self.out.push('\u{fffd}'),
             (None, _) => {
-                return Err((at, at + 1 + digits, format!("`\\{letter}{hex}` is not a Unicode character")));
+                return Err((
+                    at + 1,
+                    at + 1 + digits,
+                    format!("`\\{letter}{hex}` is not a Unicode character"),
+                ));
             }
         }
         Ok(1 + digits)

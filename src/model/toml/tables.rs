@@ -223,6 +223,16 @@ impl Tables {
 
     /// `path = value` in the table that the last header opened.
     pub(super) fn assign(&mut self, table: Id, path: &[Key], slot: Slot) -> Answer<()> {
+        self.set(table, path, slot).map_err(|error| match (self.dialect, path.first()) {
+            // reported at the beginning of the key
+            (Dialect::GoTomlV1, Some(first)) => {
+                SyntaxError { span: Span::new(first.span.start, error.span.end), ..error }
+            }
+            _ => error,
+        })
+    }
+
+    fn set(&mut self, table: Id, path: &[Key], slot: Slot) -> Answer<()> {
         let Some((last, before)) = path.split_last() else { return Ok(()) };
         let mut at = table;
         for key in before {

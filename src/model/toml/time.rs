@@ -1,7 +1,7 @@
 //! Dates and times, as each library reads them.
 
 use super::Dialect;
-use super::scalar::{Fault, Found, fault};
+use super::scalar::{Fault, Found};
 
 /// Reads a date, a time or both at the start of `text`, which begins like one.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Found<()>, Fault> {
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Found<()>, Fault> {
             reader.time()?;
             reader.offset()?;
         } else if dialect == Dialect::GoTomlV1 && matches!(bytes.get(reader.at), Some(b) if *b != b' ') {
-            return Err(fault(reader.at, "a date can only be followed by T and a time"));
+            return Err("a date can only be followed by T and a time".into());
         }
     }
     Ok(Found { value: (), len: reader.at, unsure: reader.unsure })
@@ -32,25 +32,20 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// A number of exactly `digits` digits within `min..=max`.
     fn number(&mut self, digits: usize, min: u32, max: u32, what: &str) -> Result<u32, Fault> {
-        let start = self.at;
         let mut number = 0;
         for _ in 0..digits {
             match self.bytes.get(self.at) {
                 Some(b) if b.is_ascii_digit() => number = number * 10 + u32::from(b - b'0'),
-                _ => return Err(fault(self.at, &format!("the {what} needs {digits} digits"))),
+                _ => return Err(format!("the {what} needs {digits} digits")),
             }
             self.at += 1;
         }
-        if (min..=max).contains(&number) {
-            Ok(number)
-        } else {
-            Err(fault(start, &format!("there is no {what} {number}")))
-        }
+        if (min..=max).contains(&number) { Ok(number) } else { Err(format!("there is no {what} {number}")) }
     }
 
     fn expect(&mut self, byte: u8, what: &str) -> Result<(), Fault> {
         if self.bytes.get(self.at) != Some(&byte) {
-            return Err(fault(self.at, &format!("expected `{}` after the {what}", byte as char)));
+            return Err(format!("expected `{}` after the {what}", byte as char));
         }
         self.at += 1;
         Ok(())
@@ -83,12 +78,11 @@ impl Reader<'_> {
     }
 
     fn time(&mut self) -> Result<(), Fault> {
-        let start = self.at;
         self.number(2, 0, 23, "hour")?;
         self.expect(b':', "hour")?;
         self.number(2, 0, 59, "minute")?;
         if self.dialect == Dialect::GoTomlV2 && self.bytes.get(self.at) != Some(&b':') {
-            self.unsure = Some(fault(start, "a time without seconds is new in TOML 1.1"));
+            self.unsure = Some("a time without seconds is new in TOML 1.1".into());
             return Ok(());
         }
         self.expect(b':', "minutes")?;
@@ -98,7 +92,7 @@ impl Reader<'_> {
             self.at += 1;
             let fraction = self.bytes[self.at..].iter().take_while(|b| b.is_ascii_digit()).count();
             if fraction == 0 {
-                return Err(fault(self.at, "a digit must follow the point"));
+                return Err("a digit must follow the point".into());
             }
             self.at += fraction;
         }
