@@ -1,5 +1,7 @@
 //! What is printed of findings, byte for byte: `tests/snapshots/report/*.txt`. `UPDATE=1` rewrites them.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use nodevet::config::Config;
 use nodevet::config::select::{RuleName, Selection};
 use nodevet::fact::{Fact, Known, Layer, Origin, Said, Value, Why};
