@@ -2,6 +2,7 @@
 //!
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
+pub mod evaluate;
 pub mod fact;
 pub mod finding;
 pub mod model;
