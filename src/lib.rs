@@ -5,6 +5,7 @@
 pub mod capture;
 pub mod collect;
 pub mod config;
+pub mod evaluate;
 pub mod fact;
 pub mod finding;
 pub mod fix;

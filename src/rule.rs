@@ -12,10 +12,14 @@ pub mod load;
 pub mod raw;
 pub mod template;
 
+pub mod examples;
+
 mod builtin;
+mod explain;
 
 pub use builtin::{builtin, removed, texts};
 pub use check::Home;
 pub use error::RuleError;
+pub use explain::{Listed, explain, list};
 pub use law::Rule;
 pub use load::{Loaded, load, load_all};
