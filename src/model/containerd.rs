@@ -1,7 +1,7 @@
 //! What containerd runs with: its configuration files as each generation of it reads them.
 //! One file a step of its own pipeline: load, merge, migrate, validate, decode, handlers, report.
 
-use crate::fact::{Known, Why};
+use crate::fact::{Known, Problem, Why};
 use crate::model::Reader;
 use crate::text::{Place, line_span};
 use generation::Generation;
@@ -177,11 +177,15 @@ impl Effective {
     }
 
     /// Inputs with something wrong, at their places.
-    pub fn problems(&self) -> Vec<crate::fact::Problem> {
+    pub fn problems(&self) -> Vec<Problem> {
         let syntax = self.stop.iter().filter(|s| s.syntax);
-        syntax
-            .filter_map(|s| s.place.map(|place| crate::fact::Problem { place, message: s.message.clone() }))
-            .collect()
+        let syntax =
+            syntax.filter_map(|s| s.place.map(|place| Problem { place, message: s.message.clone() }));
+        let unsure = self.load.files.iter().filter_map(|f| f.unsure.as_ref()).map(|(place, message)| {
+            let message = format!("only some builds of this containerd accept {message}");
+            Problem { place: *place, message }
+        });
+        syntax.chain(unsure).collect()
     }
 
     /// The input that hides the rest, if one does.

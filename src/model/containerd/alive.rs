@@ -113,7 +113,10 @@ fn deprecated(generation: &Generation, cri: &Cri, handlers: &[Handler]) -> Check
             && value.bool() == Some(true)
             && !is_linux
         {
-            return dead(format!("{key} is set, and the default runtime is not io.containerd.runtime.v1.linux"), value);
+            return dead(
+                format!("{key} is set, and the default runtime is not io.containerd.runtime.v1.linux"),
+                value,
+            );
         }
     }
     for handler in handlers.iter().filter(|h| !linux(h)) {
@@ -173,7 +176,11 @@ fn registry(generation: &Generation, cri: &Cri) -> Checked {
 fn durations(generation: &Generation, cri: &Cri) -> Checked {
     let values = [
         ("stream_idle_timeout", cri.server.get("stream_idle_timeout"), true),
-        ("image_pull_progress_timeout", cri.images.get("image_pull_progress_timeout"), generation.since("1.7")),
+        (
+            "image_pull_progress_timeout",
+            cri.images.get("image_pull_progress_timeout"),
+            generation.since("1.7"),
+        ),
         ("drain_exec_sync_io_timeout", cri.runtime.get("drain_exec_sync_io_timeout"), true),
     ];
     for (key, value, checked) in values {

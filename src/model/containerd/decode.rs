@@ -33,7 +33,9 @@ impl Decoder {
             (Kind::Int, Data::Int(_)) | (Kind::Float, Data::Float(_)) => said.clone(),
             (Kind::Float, Data::Int(_)) if !lenient => said.clone(),
             (Kind::Uint, Data::Int(i)) if u32::try_from(*i).is_ok() => said.clone(),
-            (Kind::Uint, Data::Int(_)) => return mismatch(name, said, "does not fit in 32 bits without a sign"),
+            (Kind::Uint, Data::Int(_)) => {
+                return mismatch(name, said, "does not fit in 32 bits without a sign");
+            }
             (Kind::Duration, Data::Text(t)) if duration(t) => said.clone(),
             (Kind::Duration, Data::Text(_)) => return mismatch(name, said, "is not a duration"),
             (Kind::Duration, Data::Int(_)) if self.keys == Keys::FourSpellings => said.clone(),

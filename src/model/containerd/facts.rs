@@ -64,10 +64,7 @@ impl Effective {
         let dropins = self.dropins.as_ref().map(|found| {
             let row = |d: &super::keys::DropIn| {
                 let cell = |v| self.placed(v, self.file_start(&d.path));
-                vec![
-                    ("path", cell(Value::text(d.path.as_str()))),
-                    ("reached", cell(Value::Bool(d.reached))),
-                ]
+                vec![("path", cell(Value::text(d.path.as_str()))), ("reached", cell(Value::Bool(d.reached)))]
             };
             found.iter().map(row).collect()
         });
@@ -112,10 +109,12 @@ impl Effective {
         let list = |items: &[Shared]| match self.silence() {
             Some(none) => none.and_then(|()| Known::ABSENT),
             None => {
-                let item = |i: &Shared| self.said(i, None, &|d| match d {
-                    super::tree::Data::Text(t) => Some(Value::text(&**t)),
-                    _ => None,
-                });
+                let item = |i: &Shared| {
+                    self.said(i, None, &|d| match d {
+                        super::tree::Data::Text(t) => Some(Value::text(&**t)),
+                        _ => None,
+                    })
+                };
                 Known::Is(items.iter().flat_map(item).collect())
             }
         };
@@ -138,9 +137,11 @@ impl Effective {
         let path = self.load.files.iter().find(|f| f.source == r.old.at.place.source);
         let mut lost = Vec::new();
         lost_keys(&r.old, &r.new, &mut lost);
-        let said = lost.iter().flat_map(|key| match self.from(Value::text(key.at.written()[2..].join(".")), &key.at, None) {
-            Known::Is(said) => said,
-            _ => Vec::new(),
+        let said = lost.iter().flat_map(|key| {
+            match self.from(Value::text(key.at.written()[2..].join(".")), &key.at, None) {
+                Known::Is(said) => said,
+                _ => Vec::new(),
+            }
         });
         vec![
             ("plugin", cell(Value::text(&*r.plugin))),
@@ -178,7 +179,9 @@ impl Effective {
         };
         let image_near = self.near(&[running.cri.images.get("pinned_images"), Some(&running.cri.images)]);
         let legacy = match running.cri.runtime.get("systemd_cgroup") {
-            Some(value) if self.generation.is_v1() => self.bool(value, self.near(&[Some(&running.cri.runtime)])),
+            Some(value) if self.generation.is_v1() => {
+                self.bool(value, self.near(&[Some(&running.cri.runtime)]))
+            }
             _ => Known::Absent("containerd 2 does not read it".into()),
         };
         let [enabled, error] = self.cri_facts(running);
@@ -263,7 +266,9 @@ impl Effective {
                 (self.from(Value::Bool(*on), &at, near), self.from(name(*on), &at, near))
             }
             Driver::Random(_) => {
-                let why = Why::Strange("two spellings of SystemdCgroup, of which containerd 1.4 takes either".into());
+                let why = Why::Strange(
+                    "two spellings of SystemdCgroup, of which containerd 1.4 takes either".into(),
+                );
                 (Known::Unknown(why.clone()), Known::Unknown(why))
             }
             Driver::None => {

@@ -77,8 +77,7 @@ fn typed(handler: &Shared) -> bool {
 pub(super) fn all(generation: &Generation, merged: &Merged, cri: &Cri) -> Vec<Handler> {
     let containerd = cri.runtime.get("containerd");
     let runtimes = containerd.and_then(|c| c.get("runtimes")).and_then(|r| r.table());
-    let mut tables: Vec<(Rc<str>, Shared)> =
-        runtimes.map(|r| r.entries.clone()).unwrap_or_default();
+    let mut tables: Vec<(Rc<str>, Shared)> = runtimes.map(|r| r.entries.clone()).unwrap_or_default();
     if generation.is_v1() {
         for (name, key) in [("untrusted", "untrusted_workload_runtime"), ("default", "default_runtime")] {
             if let Some(table) = containerd.and_then(|c| c.get(key))
@@ -105,16 +104,8 @@ fn handler(generation: &Generation, merged: &Merged, cri: &Cri, name: Rc<str>, t
     // defaults print an empty table where there is none
     let printed = |o: &&Shared| !(cri.is_default(o) && o.is_zero());
     let options = table.get("options").filter(printed).cloned();
-    let mut handler = Handler {
-        name,
-        table,
-        kind,
-        family,
-        options,
-        driver: Driver::None,
-        binary: None,
-        unusable: None,
-    };
+    let mut handler =
+        Handler { name, table, kind, family, options, driver: Driver::None, binary: None, unusable: None };
     match read_options(generation, &handler) {
         Ok(options) => {
             let get = |key: &str| options.as_ref().and_then(|o| o.get(key)).cloned();

@@ -25,8 +25,7 @@ pub(super) fn dropins(main: &str, load: &Load, world: &mut World) -> Known<Vec<D
         match world.list(&dir) {
             Known::Is(names) => found.extend(names.iter().filter(|n| n.ends_with(".toml")).map(|n| {
                 let path = format!("{dir}/{n}");
-                let reached =
-                    load.files.iter().any(|f| f.path == path && f.effect != Effect::Ignored);
+                let reached = load.files.iter().any(|f| f.path == path && f.effect != Effect::Ignored);
                 DropIn { path, reached }
             })),
             Known::Absent(_) => {}
@@ -66,7 +65,7 @@ impl Effective {
             for (id, section) in sections(self, file) {
                 for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
                     let place = value.at.key();
-                    let cell = |v: Value| self.from_place(v, place, value);
+                    let cell = |v: Value| self.at_key(v, place, value);
                     rows.push(vec![
                         ("path", cell(Value::text(file.path.as_str()))),
                         ("file_version", cell(Value::Int(version))),
@@ -87,7 +86,8 @@ impl Effective {
             return false;
         }
         if self.generation.is_v1() {
-            let Some(known) = self.known_ids.iter().find(|k| self.merged.name_of(self.generation, k) == id) else {
+            let Some(known) = self.known_ids.iter().find(|k| self.merged.name_of(self.generation, k) == id)
+            else {
                 return false;
             };
             return self.has_field(known, name);
@@ -110,13 +110,10 @@ impl Effective {
     fn has_field(&self, id: &str, name: &str) -> bool {
         let more: &[&str] = if id == IMAGES { &["pinned_images", "runtime_platforms"] } else { &[] };
         let fits = |field: &str| match self.generation.keys {
-            super::generation::Keys::FourSpellings => {
-                field == name || field.to_ascii_uppercase() == name
-            }
+            super::generation::Keys::FourSpellings => field == name || field.to_ascii_uppercase() == name,
             _ => field.eq_ignore_ascii_case(name),
         };
-        more.iter().any(|f| fits(f))
-            || self.fields.iter().any(|(plugin, field)| *plugin == id && fits(field))
+        more.iter().any(|f| fits(f)) || self.fields.iter().any(|(plugin, field)| *plugin == id && fits(field))
     }
 
     /// Every key that looks like a cgroup driver setting.
@@ -133,7 +130,7 @@ impl Effective {
                 let written = value.at.written();
                 let because =
                     if effective { String::new() } else { self.because(file, &written, &key, &value) };
-                let cell = |v: Value| self.from_place(v, place, &value);
+                let cell = |v: Value| self.at_key(v, place, &value);
                 let token = file.text.get(place.span.start..place.span.end).unwrap_or_default();
                 let mut row = vec![
                     ("path", cell(Value::text(file.path.as_str()))),
@@ -189,7 +186,9 @@ impl Effective {
         }
         if !in_options {
             return match key {
-                "systemd_cgroup" if !self.generation.is_v1() => "containerd 2 no longer reads systemd_cgroup".into(),
+                "systemd_cgroup" if !self.generation.is_v1() => {
+                    "containerd 2 no longer reads systemd_cgroup".into()
+                }
                 "systemd_cgroup" if parent == id => {
                     "systemd_cgroup is only for handlers of type io.containerd.runtime.v1.linux".into()
                 }
@@ -220,7 +219,7 @@ impl Effective {
         }
     }
 
-    fn from_place(&self, value: Value, place: Place, at: &Shared) -> crate::fact::Statements {
+    fn at_key(&self, value: Value, place: Place, at: &Shared) -> crate::fact::Statements {
         let mut statements = self.from(value, &at.at, None);
         if let Known::Is(said) = &mut statements {
             said.iter_mut().for_each(|s| s.origin.place = place);

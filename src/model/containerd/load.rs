@@ -39,6 +39,8 @@ pub(super) struct File {
     pub(super) document: Option<Shared>,
     /// As decoded into the daemon's struct; nothing where that fails.
     pub(super) top: Option<Shared>,
+    /// What only some builds of the daemon accept.
+    pub(super) unsure: Option<(Place, String)>,
 }
 
 impl File {
@@ -113,6 +115,7 @@ pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) ->
             effect: Effect::Read,
             document: None,
             top: None,
+            unsure: None,
         };
         if let Err(stop) = open(generation, &schema, &captured, &mut file, world, &mut root_version) {
             file.effect = Effect::Fatal;
@@ -150,13 +153,7 @@ pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) ->
 }
 
 /// A file that is not there. True: loading ends here, quietly.
-fn absent(
-    generation: &Generation,
-    input: &Input,
-    asked: Option<Place>,
-    path: &str,
-    load: &mut Load,
-) -> bool {
+fn absent(generation: &Generation, input: &Input, asked: Option<Place>, path: &str, load: &mut Load) -> bool {
     let is_main = load.files.is_empty() && asked.is_none();
     if generation.missing_ends_loading || (is_main && !input.main_given) {
         load.cut_short = !is_main;
@@ -186,6 +183,7 @@ fn ignore(paths: Vec<String>, world: &mut World, load: &mut Load) {
                 effect: Effect::Ignored,
                 document: None,
                 top: None,
+                unsure: None,
             });
         }
     }
@@ -201,7 +199,18 @@ fn open(
 ) -> Result<(), Stop> {
     let parsed = world.document(captured, generation.parser);
     let document = match &*parsed {
-        Ok(document) => document.clone(),
+        Ok((document, unsure)) => {
+            // the library that upstream vendors refuses it; Debian's 2.1 is built with one that does not
+            if let Some(first) = unsure.first() {
+                let place = Place { source: captured.id, span: first.span };
+                let message = first.message.clone();
+                if !generation.since("2.1") || generation.since("2.2") {
+                    return Err(Stop { message, place: Some(place), syntax: true });
+                }
+                file.unsure = Some((place, message));
+            }
+            document.clone()
+        }
         Err(error) => {
             let place = Place { source: captured.id, span: error.span };
             return Err(Stop { message: error.message.clone(), place: Some(place), syntax: true });
@@ -216,8 +225,10 @@ fn open(
     })?;
     file.top = Some(top);
     let version = file.version();
-    let place =
-        file.version_value().map(|v| v.at.place).or(Some(Place { source: file.source, span: Span::default() }));
+    let place = file
+        .version_value()
+        .map(|v| v.at.place)
+        .or(Some(Place { source: file.source, span: Span::default() }));
     if *root_version == 0 {
         *root_version = version;
     }
@@ -233,12 +244,7 @@ fn open(
     Ok(())
 }
 
-fn resolve(
-    generation: &Generation,
-    by: &str,
-    pattern: &Shared,
-    world: &mut World,
-) -> Result<Import, Stop> {
+fn resolve(generation: &Generation, by: &str, pattern: &Shared, world: &mut World) -> Result<Import, Stop> {
     let text = pattern.text().unwrap_or_default();
     let import = |reaches, missing| Import { by: by.to_owned(), pattern: pattern.clone(), reaches, missing };
     if !text.contains('*') {

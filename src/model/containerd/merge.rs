@@ -48,7 +48,9 @@ pub(super) fn merge(generation: &Generation, load: &Load) -> (Merged, Option<Sto
     }
     let migrated = match generation.pipeline {
         Pipeline::MergeThenMigrate if merged.running < 0 => Err(panic(&merged.version, merged.running)),
-        Pipeline::MergeThenMigrate if merged.running < 3 => migrate::cri(&mut merged.plugins, generation.since("2.1")),
+        Pipeline::MergeThenMigrate if merged.running < 3 => {
+            migrate::cri(&mut merged.plugins, generation.since("2.1"))
+        }
         _ => Ok(()),
     };
     (merged, migrated.err())
@@ -156,8 +158,8 @@ fn non_zero(into: &mut Tree, from: &Tree, outermost: bool) {
         }
         let map = matches!(&**name, "timeouts" | "proxy_plugins" | "stream_processors");
         let new = match (into.get(name).cloned(), value.table()) {
-            (Some(old), Some(tree)) => {
-                let mut inner = old.table().cloned().unwrap_or_default();
+            (old, Some(tree)) => {
+                let mut inner = old.and_then(|o| o.table().cloned()).unwrap_or_default();
                 if outermost && map {
                     for (key, entry) in &tree.entries {
                         let new = shadow(entry, inner.get(key));

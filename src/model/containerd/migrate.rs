@@ -172,7 +172,8 @@ fn runtime(
         let mut new = runtime.get("cni").and_then(|c| c.table()).cloned().unwrap_or_default();
         for (key, value) in cni.table().into_iter().flat_map(|t| &t.entries) {
             if bin_dirs && **key == *"bin_dir" {
-                let text = value.text().map(|_| value.clone()).ok_or_else(|| not("`bin_dir`", value, "a string"))?;
+                let text =
+                    value.text().map(|_| value.clone()).ok_or_else(|| not("`bin_dir`", value, "a string"))?;
                 put(&mut new, &Rc::from("bin_dirs"), &made(Data::Array(vec![text]), &value.at));
             } else {
                 put_if_absent(&mut new, key, value);

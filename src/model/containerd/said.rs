@@ -47,9 +47,10 @@ impl Effective {
                 said.push(Said { value: v, origin: self.origin(&one.at, near) });
             }
         }
-        // a stronger layer may lose in containerd (a v2 drop-in below a v3 main file): the
-        // resolver sorts by layer, so a loser may not outrank the winner
+        // the resolver sorts by layer, so what lost may not outrank what won: a drop-in that lost to
+        // the main file counts as a file, and what lost to a default is left to `driver_settings`
         if let Some(winner) = said.last().map(|s| s.origin.layer) {
+            said.retain(|s| winner != Layer::Default || s.origin.layer == Layer::Default);
             for s in &mut said {
                 s.origin.layer = s.origin.layer.min(winner);
             }

@@ -10,7 +10,8 @@ use crate::text::SourceId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-type Parsed = Rc<Result<Shared, SyntaxError>>;
+/// A document, with what only some builds of the library accept.
+type Parsed = Rc<Result<(Shared, Vec<SyntaxError>), SyntaxError>>;
 
 /// Answers of the reader and parsed documents, kept between generations.
 #[derive(Debug, Default)]
@@ -73,8 +74,8 @@ impl World<'_> {
         if let Some((_, _, parsed)) = known {
             return parsed.clone();
         }
-        let parsed = toml::parse(&file.text, dialect, file.invalid_utf8)
-            .map(|table| tree::from_document(file.id, &table));
+        let parsed = toml::parse_document(&file.text, dialect, file.invalid_utf8)
+            .map(|document| (tree::from_document(file.id, &document.root), document.unsure));
         let parsed = Rc::new(parsed);
         self.session.documents.push((file.id, dialect, parsed.clone()));
         parsed

@@ -45,7 +45,10 @@ pub(super) fn ids(generation: &Generation, merged: &Merged) -> Option<Stop> {
     if let (Some(max), Some(said)) = (generation.max_version, &merged.version)
         && version > max
     {
-        return stop(said, format!("version {version} is higher than {max}, the highest that this containerd takes"));
+        return stop(
+            said,
+            format!("version {version} is higher than {max}, the highest that this containerd takes"),
+        );
     }
     let lists = [("disabled", &merged.disabled), ("required", &merged.required)];
     if !generation.is_v1() {
@@ -66,7 +69,10 @@ pub(super) fn ids(generation: &Generation, merged: &Merged) -> Option<Stop> {
     for (what, list) in lists {
         if let Some(bad) = list.iter().find(|i| i.text().is_some_and(bad_id)) {
             let id = bad.text().unwrap_or_default();
-            return stop(bad, format!("`{id}` in {what}_plugins is not a full plugin id, as version 2 wants"));
+            return stop(
+                bad,
+                format!("`{id}` in {what}_plugins is not a full plugin id, as version 2 wants"),
+            );
         }
     }
     let (id, table) = merged.plugins.entries.iter().find(|(id, _)| bad_id(id))?;
