@@ -113,6 +113,7 @@ pub fn parse_document(
 /// The first character that the library refuses wherever it stands.
 fn forbidden_character(text: &str, dialect: Dialect, invalid_utf8: Option<usize>) -> Option<SyntaxError> {
     let at = |start: usize| {
+        let start = (0..=start.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let len = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         Span::new(start, start + len)
     };

@@ -6,8 +6,8 @@ use toml_parser::decoder::Encoding;
 use toml_parser::parser::{EventReceiver, parse_document};
 use toml_parser::{ErrorSink, ParseError, Source};
 
-use super::tables::{Id, MAX_DEPTH, ROOT, Slot, Tables, too_deep};
-use super::{Dialect, Document, Item, Key, Node, SyntaxError, report, scalar, strings, v1};
+use super::tables::{Id, MAX_DEPTH, Part, ROOT, Slot, Tables, too_deep};
+use super::{Dialect, Document, Item, Node, SyntaxError, report, scalar, strings, v1};
 use crate::text::Span;
 
 /// Reads a whole text.
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Document, SyntaxError
     }
 }
 
-enum Frame {
+enum Frame<'a> {
     Array {
         start: usize,
         slots: Vec<Slot>,
@@ -52,7 +52,7 @@ enum Frame {
         table: Id,
         start: usize,
         /// The key to which the table is assigned.
-        outer: Vec<Key>,
+        outer: Vec<Part<'a>>,
         /// The last comma, if nothing followed it yet.
         comma: Option<Span>,
         /// A newline that came after a value.
@@ -71,17 +71,17 @@ struct Reader<'a> {
     /// Start of the name in the header being read.
     header: Option<usize>,
     /// The key being read.
-    path: Vec<Key>,
+    path: Vec<Part<'a>>,
     /// A key was read and its value was not.
     pending: bool,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'a>>,
 }
 
 fn ours(span: toml_parser::Span) -> Span {
     Span::new(span.start(), span.end())
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn failed(&self) -> bool {
         self.fault.borrow().is_some()
     }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.fail(SyntaxError::new(span, message));
     }
 
-    fn slice(&self, span: Span) -> &str {
+    fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or("")
     }
 
@@ -104,7 +104,7 @@ impl Reader<'_> {
         Span::new(at, at + next.filter(|c| !matches!(c, '\n' | '\r')).map_or(0, char::len_utf8))
     }
 
-    fn key(&mut self, span: Span, encoding: Option<Encoding>) -> Result<Key, SyntaxError> {
+    fn key(&mut self, span: Span, encoding: Option<Encoding>) -> Result<Part<'a>, SyntaxError> {
         let written = self.slice(span);
         let v1 = self.dialect == Dialect::GoTomlV1;
         let Some(encoding) = encoding else {
@@ -114,7 +114,7 @@ impl Reader<'_> {
                 None if written.is_empty() => {
                     Err(SyntaxError::new(self.char_at(span.start), "a key is missing here"))
                 }
-                None => Ok(Key { name: written.to_owned(), span }),
+                None => Ok(Part { name: written.into(), span }),
                 Some((at, c)) => {
                     let at = span.start + at;
                     let message = format!("a key without quotes can not contain `{}`", c.escape_debug());
@@ -133,7 +133,7 @@ impl Reader<'_> {
             if written.len() < 2 || inner.contains(['[', ']', '"']) {
                 return Err(SyntaxError::new(span, "the table's name is not closed"));
             }
-            return Ok(Key { name: inner.to_owned(), span });
+            return Ok(Part { name: inner.into(), span });
         }
         let text =
             strings::decode(written, encoding, span, self.dialect).map_err(|error| match self.dialect {
@@ -144,7 +144,7 @@ impl Reader<'_> {
             return Err(SyntaxError::new(span, "a key can not contain a quote"));
         }
         self.unsure.extend(text.unsure);
-        Ok(Key { name: text.value, span })
+        Ok(Part { name: text.value.into(), span })
     }
 
     /// go-toml v1 reports what is wrong with a key, or the name of a table, at its beginning.
@@ -191,14 +191,11 @@ impl Reader<'_> {
             Some(Frame::Inline { table, comma, newline, .. }) => {
                 (*comma, *newline) = (None, None);
                 let table = *table;
-                let path = std::mem::take(&mut self.path);
-                self.tables.assign_inline(table, &path, slot)
+                self.tables.assign_inline(table, &mut self.path, slot)
             }
-            None => {
-                let path = std::mem::take(&mut self.path);
-                self.tables.assign(self.current, &path, slot)
-            }
+            None => self.tables.assign(self.current, &mut self.path, slot),
         };
+        self.path.clear();
         self.pending = false;
         if let Err(error) = result {
             self.fail(error);
@@ -228,11 +225,13 @@ impl Reader<'_> {
             return;
         };
         let inside = Span::new(first.span.start, last.span.end);
-        let raw = self.slice(Span::new(open, close.start)).to_owned();
+        let raw = self.slice(Span::new(open, close.start));
         let result = match array {
-            true => self.tables.append(&path, inside, &raw),
-            false => self.tables.open(&path, inside, &raw),
+            true => self.tables.append(&path, inside, raw),
+            false => self.tables.open(&path, inside, raw),
         };
+        self.path = path;
+        self.path.clear();
         match result {
             Ok(id) => self.current = id,
             Err(error) => self.fail(error),

@@ -1,5 +1,6 @@
 //! The tables of a document while it is read, and what each library lets be defined twice.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Dialect, Item, Key, Node, SyntaxError, Table};
@@ -14,7 +15,7 @@ pub(super) const ROOT: Id = 0;
 pub(super) const MAX_DEPTH: usize = 256;
 
 /// From this size on a table is searched through an index.
-const INDEXED: usize = 16;
+const INDEXED: usize = 32;
 
 pub(super) enum Slot {
     Leaf(Node),
@@ -22,6 +23,22 @@ pub(super) enum Slot {
     Table(Id),
     /// An array of tables that a `[[header]]` or, in go-toml v1, an array of inline tables began.
     Tables(Vec<Id>, Span),
+}
+
+/// A key, or one part of a dotted one, before it is put anywhere.
+pub(super) struct Part<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) span: Span,
+}
+
+impl Part<'_> {
+    fn key(self) -> Key {
+        Key { name: self.name.into_owned(), span: self.span }
+    }
+
+    fn copy(&self) -> Key {
+        Key { name: self.name.as_ref().to_owned(), span: self.span }
+    }
 }
 
 struct Cell {
@@ -92,19 +109,19 @@ impl Tables {
         self.cells[id].span
     }
 
-    fn create(&mut self, parent: Id, key: &Key) -> Answer<Id> {
+    fn create(&mut self, parent: Id, key: &Part) -> Answer<Id> {
         let depth = self.cells[parent].depth + 1;
         if depth > MAX_DEPTH {
             return Err(too_deep(key.span));
         }
         self.cells.push(Cell::new(key.span, depth));
         let id = self.cells.len() - 1;
-        self.cells[parent].add(key.clone(), Slot::Table(id));
+        self.cells[parent].add(key.copy(), Slot::Table(id));
         Ok(id)
     }
 
     /// Goes down one part of a header's path that is not its last, and makes the table if it is missing.
-    fn descend(&mut self, parent: Id, key: &Key) -> Answer<Id> {
+    fn descend(&mut self, parent: Id, key: &Part) -> Answer<Id> {
         let Some(entry) = self.cells[parent].find(&key.name) else {
             let inherited = self.dialect == Dialect::GoTomlV1 && self.cells[parent].inline;
             let id = self.create(parent, key)?;
@@ -124,7 +141,7 @@ impl Tables {
     }
 
     /// `[path]`: the table it opens. `raw` is the text between the brackets.
-    pub(super) fn open(&mut self, path: &[Key], inside: Span, raw: &str) -> Answer<Id> {
+    pub(super) fn open(&mut self, path: &[Part], inside: Span, raw: &str) -> Answer<Id> {
         let Some((last, before)) = path.split_last() else {
             return Err(SyntaxError::new(inside, "a table needs a name"));
         };
@@ -179,7 +196,7 @@ impl Tables {
     }
 
     /// `[[path]]`: the new element of the array.
-    pub(super) fn append(&mut self, path: &[Key], inside: Span, raw: &str) -> Answer<Id> {
+    pub(super) fn append(&mut self, path: &[Part], inside: Span, raw: &str) -> Answer<Id> {
         let Some((last, before)) = path.split_last() else {
             return Err(SyntaxError::new(inside, "an array of tables needs a name"));
         };
@@ -194,7 +211,7 @@ impl Tables {
         }
         let id = self.cells.len();
         match self.cells[parent].find(&last.name) {
-            None => self.cells[parent].add(last.clone(), Slot::Tables(vec![id], inside)),
+            None => self.cells[parent].add(last.copy(), Slot::Tables(vec![id], inside)),
             Some(entry) => match &mut self.cells[parent].entries[entry].1 {
                 Slot::Tables(ids, _) => ids.push(id),
                 _ => {
@@ -222,17 +239,17 @@ impl Tables {
     }
 
     /// `path = value` in the table that the last header opened.
-    pub(super) fn assign(&mut self, table: Id, path: &[Key], slot: Slot) -> Answer<()> {
-        self.set(table, path, slot).map_err(|error| match (self.dialect, path.first()) {
+    /// Takes the last part of the path.
+    pub(super) fn assign(&mut self, table: Id, path: &mut Vec<Part>, slot: Slot) -> Answer<()> {
+        let start = path.first().map_or(0, |first| first.span.start);
+        self.set(table, path, slot).map_err(|error| match self.dialect {
             // reported at the beginning of the key
-            (Dialect::GoTomlV1, Some(first)) => {
-                SyntaxError { span: Span::new(first.span.start, error.span.end), ..error }
-            }
+            Dialect::GoTomlV1 => SyntaxError { span: Span::new(start, error.span.end), ..error },
             _ => error,
         })
     }
 
-    fn set(&mut self, table: Id, path: &[Key], slot: Slot) -> Answer<()> {
+    fn set(&mut self, table: Id, path: &mut Vec<Part>, slot: Slot) -> Answer<()> {
         let Some((last, before)) = path.split_last() else { return Ok(()) };
         let mut at = table;
         for key in before {
@@ -243,7 +260,9 @@ impl Tables {
         }
         match self.cells[at].find(&last.name) {
             None => {
-                self.cells[at].add(last.clone(), slot);
+                if let Some(last) = path.pop() {
+                    self.cells[at].add(last.key(), slot);
+                }
                 Ok(())
             }
             Some(entry) => {
@@ -262,7 +281,7 @@ impl Tables {
         }
     }
 
-    fn descend_dotted(&mut self, parent: Id, key: &Key) -> Answer<Id> {
+    fn descend_dotted(&mut self, parent: Id, key: &Part) -> Answer<Id> {
         let Some(entry) = self.cells[parent].find(&key.name) else {
             let id = self.create(parent, key)?;
             self.cells[id].inline = self.dialect == Dialect::GoTomlV1 && self.cells[parent].inline;
@@ -288,7 +307,7 @@ impl Tables {
     }
 
     /// `path = value` inside an inline table.
-    pub(super) fn assign_inline(&mut self, table: Id, path: &[Key], slot: Slot) -> Answer<()> {
+    pub(super) fn assign_inline(&mut self, table: Id, path: &mut Vec<Part>, slot: Slot) -> Answer<()> {
         let Some((last, before)) = path.split_last() else { return Ok(()) };
         let mut at = table;
         for key in before {
@@ -307,12 +326,16 @@ impl Tables {
             };
         }
         match self.cells[at].find(&last.name) {
-            None => self.cells[at].add(last.clone(), slot),
+            None => {
+                if let Some(last) = path.pop() {
+                    self.cells[at].add(last.key(), slot);
+                }
+            }
             Some(_) if self.dialect == Dialect::GoTomlV2 => {
                 return Err(SyntaxError::new(last.span, format!("key `{}` is defined twice", dotted(path))));
             }
             // both older libraries let the last one win
-            Some(entry) => self.cells[at].entries[entry] = (last.clone(), slot),
+            Some(entry) => self.cells[at].entries[entry] = (last.copy(), slot),
         }
         Ok(())
     }
@@ -363,13 +386,13 @@ pub(super) fn too_deep(span: Span) -> SyntaxError {
     SyntaxError::new(span, format!("nested deeper than {MAX_DEPTH} levels"))
 }
 
-fn closed(span: Span, path: &[Key]) -> SyntaxError {
+fn closed(span: Span, path: &[Part]) -> SyntaxError {
     SyntaxError::new(
         span,
         format!("`{}` belongs to an inline table, which can not be extended", dotted(path)),
     )
 }
 
-fn dotted(path: &[Key]) -> String {
-    path.iter().map(|key| key.name.as_str()).collect::<Vec<_>>().join(".")
+fn dotted(path: &[Part]) -> String {
+    path.iter().map(|key| key.name.as_ref()).collect::<Vec<_>>().join(".")
 }
