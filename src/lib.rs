@@ -3,6 +3,7 @@
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
 pub mod collect;
+pub mod derive;
 pub mod fact;
 pub mod finding;
 pub mod model;
