@@ -4,6 +4,7 @@
 pub(crate) mod cgroup;
 pub(crate) mod host;
 pub(crate) mod kernel;
+pub(crate) mod kubelet;
 
 use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, Why};
 use crate::model::Captured;
@@ -137,8 +138,15 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     host::collect(&mut ctx);
     cgroup::collect(&mut ctx);
     kernel::collect(&mut ctx);
+    let kubelet = kubelet::collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, None);
     inputs(&mut ctx);
-    Collected { sources: ctx.sources, facts: ctx.facts, problems: ctx.problems, ..Collected::default() }
+    Collected {
+        sources: ctx.sources,
+        facts: ctx.facts,
+        problems: ctx.problems,
+        kubelet,
+        ..Collected::default()
+    }
 }
 
 /// The check's own inputs, as facts that rules can judge.

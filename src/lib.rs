@@ -6,6 +6,7 @@ pub mod capture;
 pub mod collect;
 pub mod config;
 pub mod evaluate;
+pub mod derive;
 pub mod fact;
 pub mod finding;
 pub mod fix;
