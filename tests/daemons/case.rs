@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::lab::project;
 
 /// Where the directories lie. Every one of these must hold cases.
-const HOMES: [&str; 1] = ["fixtures/daemons"];
+const HOMES: [&str; 2] = ["fixtures/daemons", "fixtures/corpus/containerd"];
 
 /// Where a case stands in the system that tries it; `@DIR@` in its files means this place.
 const PLACE: &str = "/case";
@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Case> {
 impl Case {
     fn at(files: PathBuf) -> Case {
         let name = files.file_name().unwrap().to_string_lossy().into_owned();
-        let main = (!files.join("ETC_CONTAINERD").exists()).then(|| format!("{PLACE}/config.toml"));
+        let main = main(&files).then(|| format!("{PLACE}/config.toml"));
         Case { name, files, main }
     }
 
@@ -59,6 +59,15 @@ impl Case {
         }
         Ok(())
     }
+}
+
+/// Whether `--config` is given: a recorded case says so, of another the files tell.
+fn main(files: &Path) -> bool {
+    let Ok(recorded) = fs::read(files.join("expected.json")) else {
+        return !files.join("ETC_CONTAINERD").exists();
+    };
+    let recorded: serde_json::Value = serde_json::from_slice(&recorded).unwrap();
+    recorded["main"].as_str().is_some_and(|main| !main.is_empty())
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
