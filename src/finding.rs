@@ -128,6 +128,21 @@ pub struct Finding {
     pub facts: Vec<(String, String)>,
 }
 
+impl Finding {
+    /// The same for the same trouble, wherever it moves in a file: 64-bit FNV-1a of the code, the
+    /// facts that decided and their values, in sixteen hexadecimal digits.
+    pub fn fingerprint(&self) -> String {
+        let facts = self.facts.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        for part in std::iter::once(self.code.as_str()).chain(facts) {
+            for byte in part.bytes().chain([0xff]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    }
+}
+
 /// A fact that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {

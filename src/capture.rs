@@ -1,0 +1,43 @@
+//! A capture: exactly what was read, as a root that can be read back. Secrets are masked in
+//! place, character by character, so that every span stays where it was.
+
+use crate::node::meta::{Line, reply_path};
+use crate::node::{Content, Record};
+
+mod mask;
+
+pub use mask::mask;
+
+/// The files of a capture, by path below its directory, in order.
+pub fn files(record: &Record, now: Option<i64>) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut meta = String::new();
+    for (path, (line, content)) in &record.paths {
+        push(&mut meta, line);
+        match content {
+            Some(Content::Text(text)) => files.push((path.clone(), mask(path, text).into_bytes())),
+            // not UTF-8: no parser reads it, so there is nothing to find secrets with
+            Some(Content::Raw(bytes)) => files.push((path.clone(), mask::bytes(bytes))),
+            None => {}
+        }
+    }
+    for (question, (line, answer)) in &record.replies {
+        push(&mut meta, line);
+        if let Some(text) = answer {
+            let path = reply_path(question);
+            files.push((path.clone(), mask(&path, text).into_bytes()));
+        }
+    }
+    if let Some(now) = now {
+        files.push(("/.nodevet/clock".into(), format!("{now}\n").into_bytes()));
+    }
+    files.push(("/.nodevet/meta.jsonl".into(), meta.into_bytes()));
+    files
+}
+
+fn push(meta: &mut String, line: &Line) {
+    if let Ok(json) = serde_json::to_string(line) {
+        meta.push_str(&json);
+        meta.push('\n');
+    }
+}
