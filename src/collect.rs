@@ -1,6 +1,11 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
+pub(crate) mod cri;
+pub(crate) mod process;
+pub(crate) mod systemd;
+pub(crate) mod version;
+
 use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, Why};
 use crate::model::Captured;
 use crate::node::{Entry, FileKind, Node};
