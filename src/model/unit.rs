@@ -275,7 +275,7 @@ mod tests {
 
     fn tree(files: &[(&str, &str)]) -> Tree {
         let files = files.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect();
-        Tree { files, ..Tree::default() }
+        Tree { files, ..Default::default() }
     }
 
     fn words(tree: &mut Tree) -> (Vec<String>, Vec<String>) {

@@ -293,3 +293,52 @@ fn why(error: zbus::Error) -> Why {
         _ => Why::Strange(format!("{BUS}: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `busctl --json` of one value.
+    fn from_json(value: &serde_json::Value) -> Prop {
+        use serde_json::Value as J;
+        match value {
+            J::Bool(b) => Prop::Bool(*b),
+            J::Number(n) => n.as_u64().map_or_else(|| Prop::Signed(n.as_i64().unwrap()), Prop::Unsigned),
+            J::String(text) => Prop::Text(text.clone()),
+            J::Array(list) => Prop::List(list.iter().map(from_json).collect()),
+            _ => Prop::Text(String::new()),
+        }
+    }
+
+    fn dump(json: &str) -> Props {
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let all = json["data"][0].as_object().unwrap();
+        all.iter().map(|(name, value)| (name.clone(), from_json(&value["data"]))).collect()
+    }
+
+    #[test]
+    fn properties_become_lines() {
+        let unit = dump(include_str!("../../fixtures/replies/bookworm/containerd.Unit.json"));
+        let service = dump(include_str!("../../fixtures/replies/bookworm/containerd.Service.json"));
+        let expected = include_str!("../../fixtures/replies/bookworm/containerd.service");
+        assert_eq!(&*show(&[(UNIT, &unit), (SERVICE, &service)]), expected);
+    }
+
+    #[test]
+    fn commands_keep_their_words() {
+        let words = |argv: &[&str]| Prop::List(argv.iter().map(|w| Prop::Text((*w).to_owned())).collect());
+        let exec = Prop::List(vec![Prop::Text("/bin/sh".into()), words(&["sh", "-c", "a \"b\" c", ""])]);
+        let lines = written(&Prop::List(vec![exec]), Exec);
+        assert_eq!(lines, ["/bin/sh -c \"a \\\"b\\\" c\" \"\""]);
+        let files = Prop::List(vec![Prop::List(vec![Prop::Text("/etc/x".into()), Prop::Bool(true)])]);
+        assert_eq!(written(&files, Files), ["/etc/x (ignore_errors=yes)"]);
+        assert_eq!(written(&Prop::Unsigned(u64::MAX), Limit), ["infinity"]);
+        assert_eq!(written(&Prop::Unsigned(1_796_077_737_985_094), Time), ["@1796077737"]);
+    }
+
+    #[test]
+    fn object_paths_name_the_unit() {
+        assert_eq!(label("containerd.service"), "containerd_2eservice");
+        assert_eq!(label("k3s-agent.service"), "k3s_2dagent_2eservice");
+    }
+}
