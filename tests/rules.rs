@@ -1,6 +1,6 @@
 //! Every built-in rule loads, its examples hold, and codes are never reused.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use nodevet::rule::{self, Home, examples};
 use proptest::prelude::*;
