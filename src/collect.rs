@@ -1,6 +1,11 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
+pub(crate) mod cgroup;
+pub(crate) mod host;
+pub(crate) mod kernel;
+pub(crate) mod kubelet;
+
 use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, Why};
 use crate::model::Captured;
 use crate::node::{Entry, FileKind, Node};
@@ -130,8 +135,18 @@ fn kind_of(path: &str) -> Kind {
 /// Looks at a node. Never fails.
 pub fn collect(node: &Node, options: &Options) -> Collected {
     let mut ctx = Ctx::new(node, options);
+    host::collect(&mut ctx);
+    cgroup::collect(&mut ctx);
+    kernel::collect(&mut ctx);
+    let kubelet = kubelet::collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, None);
     inputs(&mut ctx);
-    Collected { sources: ctx.sources, facts: ctx.facts, problems: ctx.problems, ..Collected::default() }
+    Collected {
+        sources: ctx.sources,
+        facts: ctx.facts,
+        problems: ctx.problems,
+        kubelet,
+        ..Collected::default()
+    }
 }
 
 /// The check's own inputs, as facts that rules can judge.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A value in force or said. Tables have no value of their own: see [`What::Rows`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     Bool(bool),
     Int(i64),

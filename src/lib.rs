@@ -5,6 +5,8 @@
 pub mod capture;
 pub mod collect;
 pub mod config;
+pub mod evaluate;
+pub mod derive;
 pub mod fact;
 pub mod finding;
 pub mod fix;
@@ -13,6 +15,7 @@ pub mod names;
 pub mod node;
 pub mod report;
 pub mod resolve;
+pub mod rule;
 pub mod suppress;
 pub mod text;
 pub mod version;
