@@ -117,10 +117,10 @@ fn verdict(facts: &Snapshot) -> InForce {
     }
     let runtime = facts.named("containerd.cgroup_driver");
     let kubelet = facts.named("kubelet.cgroup_driver");
-    if let (Known::Is(r), Known::Is(k)) = (&runtime.value, &kubelet.value) {
-        if r != k {
-            return decided("mismatch", weaker(runtime, kubelet));
-        }
+    if let (Known::Is(r), Known::Is(k)) = (&runtime.value, &kubelet.value)
+        && r != k
+    {
+        return decided("mismatch", weaker(runtime, kubelet));
     }
     if let Known::Unknown(why) = &runtime.value {
         return needs("containerd.cgroup_driver", why);

@@ -1,5 +1,7 @@
 //! Every built-in rule loads, its examples hold, and codes are never reused.
 
+#![allow(clippy::unwrap_used)]
+
 use nodevet::rule::{self, Home, examples};
 use std::path::Path;
 use std::{env, fs};

@@ -43,8 +43,7 @@ const EMBEDDED: [(&str, &str); 8] = [
 struct Start {
     args: Vec<Arg>,
     file: Option<Loaded>,
-    /// Why the drop-ins make a driver unknown, if they do: before 1.29, and from then on.
-    dropins: [Option<Why>; 2],
+    dropins: dropins::Dropins,
 }
 
 struct Loaded {
@@ -135,7 +134,7 @@ fn start(ctx: &mut Ctx, args: Vec<Arg>) -> Start {
     });
     let dropins = match flags::value(&args, "config-dir").filter(|(dir, _)| !dir.is_empty()) {
         Some((dir, _)) => dropins::of(ctx, &dir),
-        None => [None, None],
+        None => dropins::Dropins::default(),
     };
     Start { args, file, dropins }
 }
@@ -267,22 +266,21 @@ fn setting(
 }
 
 fn driver(ctx: &mut Ctx, start: &Start, generation: Generation, recent: bool) -> Statements {
-    let unclear = start.unclear(generation, recent);
+    let unclear = start.unclear(&["cgroupdriver"], generation, recent);
     setting(ctx, start, "cgroup-driver", ("cgroupDriver", |c| &c.driver), unclear, |text| {
         Value::text(behaves_as(text))
     })
 }
 
 fn endpoint(ctx: &mut Ctx, start: &Start, generation: Generation, recent: bool) -> Statements {
-    let unclear = start.unclear(generation, recent);
+    let unclear = start.unclear(&["containerruntimeendpoint"], generation, recent);
     let field = ("containerRuntimeEndpoint", (|c| &c.endpoint) as fn(&Config) -> &Option<Field>);
     setting(ctx, start, "container-runtime-endpoint", field, unclear, |text| Value::text(text))
 }
 
 impl Start {
-    fn unclear(&self, generation: Generation, recent: bool) -> Option<Why> {
-        let [early, late] = &self.dropins;
-        if generation == Generation::Before131 && !recent { early.clone() } else { late.clone() }
+    fn unclear(&self, fields: &[&str], generation: Generation, recent: bool) -> Option<Why> {
+        self.dropins.unclear(fields, generation == Generation::Before131 && !recent)
     }
 }
 
@@ -314,8 +312,8 @@ fn follows(ctx: &mut Ctx, start: &Start, generation: Generation) -> Statements {
             (config, _) => return config.clone().map(|_| Vec::new()),
         }
     }
-    if let Some(why) = start.dropins.iter().flatten().next() {
-        return Known::Unknown(why.clone());
+    if let Some(why) = start.dropins.unclear(&["kubeletcgroupdriverfromcri", "allalpha", "allbeta"], false) {
+        return Known::Unknown(why);
     }
     gates.extend(
         flags::gates(&start.args).into_iter().map(|(n, on, place)| (n, on, Origin::new(Layer::Flag, place))),

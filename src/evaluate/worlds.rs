@@ -98,10 +98,13 @@ fn same(findings: &[Finding]) -> Option<Finding> {
     Some(finding)
 }
 
+/// A daemon, its generations, and which of them a world has.
+type Side<'a> = (&'static str, &'a [String], fn(&World) -> usize);
+
 /// Which generations break the law, for each daemon whose version decides.
 fn needs(worlds: &Worlds, relevant: &[&World], broken: &[bool]) -> Vec<Missing> {
     let mut missing = Vec::new();
-    let sides: [(&'static str, &[String], fn(&World) -> usize); 2] =
+    let sides: [Side<'_>; 2] =
         [("containerd", &worlds.containerd, |w| w.containerd), ("kubelet", &worlds.kubelet, |w| w.kubelet)];
     for (of, generations, index) in sides {
         let outcomes = |generation: usize| {

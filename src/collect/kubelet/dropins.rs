@@ -5,9 +5,32 @@ use crate::collect::Ctx;
 use crate::fact::{Known, Why};
 use crate::node::FileKind;
 
-/// Fields and gates that matter here, in lower case: some versions fold case.
-const WORDS: [&str; 5] =
-    ["cgroupdriver", "containerruntimeendpoint", "kubeletcgroupdriverfromcri", "allalpha", "allbeta"];
+/// What the drop-ins may touch.
+#[derive(Default)]
+pub(super) struct Dropins {
+    /// Path and text in lower case, in the order of merging.
+    files: Vec<(String, Known<String>)>,
+    failed: Option<Why>,
+}
+
+impl Dropins {
+    /// Why what a field (in lower case: some versions fold case) says is not known, if it is not.
+    /// A drop-in of 1.28 lays the defaults of all fields that it does not say over the file.
+    pub(super) fn unclear(&self, fields: &[&str], before_1_29: bool) -> Option<Why> {
+        let touches = |(path, text): &(String, Known<String>)| match text {
+            Known::Is(_) if before_1_29 => {
+                Some(Why::Strange(format!("{path} is merged over the whole configuration by 1.28")))
+            }
+            // a key may be written with escapes
+            Known::Is(text) if text.contains('\\') || fields.iter().any(|field| text.contains(field)) => {
+                Some(Why::Strange(format!("{path} is merged into the kubelet's configuration")))
+            }
+            Known::Unknown(why) => Some(why.clone()),
+            _ => None,
+        };
+        self.failed.clone().or_else(|| self.files.iter().find_map(touches))
+    }
+}
 
 /// Directories that installers name with `--config-dir`.
 const USUAL: [&str; 4] = [
@@ -17,40 +40,36 @@ const USUAL: [&str; 4] = [
     "/var/lib/kubelet/kubelet.conf.d",
 ];
 
-/// Why a driver is not known, if it is not: before 1.29, and from then on.
-pub(super) fn of(ctx: &mut Ctx, dir: &str) -> [Option<Why>; 2] {
+pub(super) fn of(ctx: &mut Ctx, dir: &str) -> Dropins {
     let mut files = Vec::new();
-    if let Err(why) = walk(ctx, dir.trim_end_matches('/'), &mut files, 8) {
-        return [Some(why.clone()), Some(why)];
+    // the walk does not follow a link at its very start, unless a slash ends its name
+    let named = ctx.node.stat(dir).map(|stat| stat.kind);
+    let linked = !dir.ends_with('/') && ctx.node.link(dir).is().is_some();
+    let found = match named {
+        Known::Is(FileKind::Dir) if linked => Ok(()),
+        Known::Is(FileKind::Dir) => walk(ctx, dir.trim_end_matches('/'), &mut files, 8),
+        Known::Is(_) if dir.ends_with(".conf") => {
+            files.push(dir.to_owned());
+            Ok(())
+        }
+        Known::Is(_) => Ok(()),
+        Known::Absent(_) => {
+            Err(Why::Unreadable(dir.to_owned(), "is not there, the kubelet does not start".into()))
+        }
+        Known::Unknown(why) => Err(why),
+    };
+    let mut read = Vec::new();
+    for path in files {
+        let text = ctx.read(&path).map(|text| text.text.to_lowercase());
+        read.push((path, text));
     }
-    let mut late = None;
-    for path in &files {
-        let why = match ctx.read(path) {
-            Known::Is(text) => {
-                let folded = text.text.to_lowercase();
-                // a key may be written with escapes
-                let met = WORDS.iter().any(|word| folded.contains(word)) || folded.contains('\\');
-                met.then(|| Why::Strange(format!("{path} is merged into the kubelet's configuration")))
-            }
-            Known::Absent(_) => None,
-            Known::Unknown(why) => Some(why),
-        };
-        late = late.or(why);
-    }
-    // a drop-in of 1.28 lays the defaults of all fields that it does not say over the file
-    let early = files.first().map(|path| Why::Strange(format!("{path} is merged by 1.28 over the file")));
-    [early, late]
+    Dropins { files: read, failed: found.err() }
 }
 
 /// The same where the command line is not known: a usual directory counts as named.
-pub(super) fn usual(ctx: &mut Ctx) -> [Option<Why>; 2] {
-    for dir in USUAL {
-        let found = of(ctx, dir);
-        if found.iter().any(Option::is_some) {
-            return found;
-        }
-    }
-    [None, None]
+pub(super) fn usual(ctx: &mut Ctx) -> Dropins {
+    let dir = USUAL.into_iter().find(|dir| ctx.node.is_dir(dir).is() == Some(&true));
+    dir.map_or_else(Dropins::default, |dir| of(ctx, dir))
 }
 
 fn walk(ctx: &mut Ctx, dir: &str, files: &mut Vec<String>, depth: usize) -> Result<(), Why> {

@@ -15,7 +15,7 @@ struct Look {
 
 /// A text that begins with `~` gets the heading of a configuration.
 fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, version: &str) -> Look {
-    let text = |t: &str| if t.starts_with('~') { format!("{HEAD}{}", &t[1..]) } else { t.to_owned() };
+    let text = |t: &str| t.strip_prefix('~').map_or(t.to_owned(), |body| format!("{HEAD}{body}"));
     let node = Node::memory(files.iter().map(|(p, t)| (p.to_string(), text(t))).collect());
     let options = Options::default();
     let mut ctx = Ctx::new(&node, &options);
@@ -152,4 +152,66 @@ fn each_possible_version_is_a_variant() {
     let variants = collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, None);
     let names: Vec<_> = variants.iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["kubelet before 1.31", "kubelet 1.31-1.33", "kubelet 1.34 and later"]);
+}
+
+/// Kubelets of four versions were run with these files and flags; what they made of them is in the
+/// fixture. `accepted` and later stages tell the driver, earlier ones that it did not start.
+#[test]
+fn real_kubelets_say_the_same() {
+    let mut told = 0;
+    for line in include_str!("../../../fixtures/kubelet/cases.jsonl").lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |v: &serde_json::Value| v.as_str().unwrap_or_default().to_owned();
+        let files: Vec<_> =
+            case["files"].as_object().unwrap().iter().map(|(p, t)| (p.clone(), text(t))).collect();
+        let files: Vec<_> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+        let args: Vec<_> = case["args"].as_array().unwrap().iter().map(text).collect();
+        for (version, result) in case["results"].as_object().unwrap() {
+            let name = format!("{} on {version}", text(&case["case"]));
+            let look = look(&files, Some(&args.join(" ")), None, version);
+            let driver = shown(&look.now, "configured_driver");
+            let stage = text(&result["stage"]);
+            if let Some(configured) = result["configured"].as_str() {
+                let merged = args.iter().any(|a| a.starts_with("--config-dir"));
+                if driver != "unknown" || !merged {
+                    assert_eq!(driver, behaves_as(configured), "{name}");
+                    told += 1;
+                }
+                let in_force = in_force_of(&look.now, &text(&case["runtime"]));
+                if let (Some(expected), false) =
+                    (result["in_force"].as_str(), in_force == driver && driver == "unknown")
+                {
+                    assert_eq!(in_force, expected, "{name}");
+                }
+            } else if stage == "config-load" && look.problems == 0 {
+                // what is wrong with other fields is not looked at
+                let others = ["d25-", "d27-", "d34-", "d35-", "d40-", "d41-"];
+                assert!(others.iter().any(|other| name.starts_with(other)), "{name} is refused: {driver}");
+            }
+        }
+    }
+    assert!(told > 250, "{told}");
+}
+
+/// The driver after asking a runtime of this name: `c21-true` answers systemd, 1.7 does not answer.
+fn in_force_of(facts: &Snapshot, runtime: &str) -> String {
+    let reported = match runtime {
+        "c21-true" => "systemd",
+        "c21-false" | "c21-unset" => "cgroupfs",
+        _ => "unimplemented",
+    };
+    let origin = || {
+        let source = crate::text::Sources::default().add("cri:RuntimeConfig", Kind::Cri, "{}");
+        Origin::new(Layer::Runtime, Place { source, span: Span::default() })
+    };
+    let mut facts = facts.with(
+        &[
+            Fact::is("containerd.boots", Value::Bool(true), origin()),
+            Fact::is("containerd.cri_enabled", Value::Bool(true), origin()),
+            Fact::is("containerd.reported_driver", Value::text(reported), origin()),
+        ],
+        When::Now,
+    );
+    crate::derive::derive(&mut facts);
+    shown(&facts, "cgroup_driver")
 }

@@ -3,7 +3,7 @@
 //! told apart by case. Wrong types and another kind stop the kubelet.
 
 use crate::model::Captured;
-use crate::model::yaml::{Document, Node, Scalar, SyntaxError, first_document};
+use crate::model::yaml::{Document, Item, Node, Scalar, SyntaxError, first_document};
 use crate::text::{Span, line_span};
 
 /// What matters here of a configuration.
@@ -88,7 +88,6 @@ fn string(document: &Document, map: &Node, name: &str) -> Result<Option<Field>, 
 }
 
 fn gates(document: &Document, root: &Node) -> Result<Vec<(String, bool, Span)>, SyntaxError> {
-    use crate::model::yaml::Item;
     let Some(node) = document.get(root, "featureGates") else { return Ok(Vec::new()) };
     let entries = match &document.resolve(node).item {
         Item::Map(entries) => entries,
@@ -99,7 +98,7 @@ fn gates(document: &Document, root: &Node) -> Result<Vec<(String, bool, Span)>, 
     };
     let mut found = Vec::new();
     for (key, value) in entries {
-        let Some(Item::Scalar { text, .. }) = Some(&document.resolve(key).item) else { continue };
+        let Item::Scalar { text, .. } = &document.resolve(key).item else { continue };
         match document.resolve(value).scalar() {
             Some(Scalar::Bool(is)) => found.push((text.clone(), is, value.span)),
             // Go reads null as the zero value

@@ -47,10 +47,10 @@ pub fn gates(args: &[Arg]) -> Vec<(String, bool, Place)> {
         for part in text.split(',') {
             let span = if exact { Span::new(at, at + part.len()) } else { place.span };
             at += part.len() + 1;
-            if let Some((name, value)) = part.split_once('=') {
-                if let Some(value) = go_bool(value.trim()) {
-                    found.push((name.trim().to_owned(), value, Place { span, ..place }));
-                }
+            if let Some((name, value)) = part.split_once('=')
+                && let Some(value) = go_bool(value.trim())
+            {
+                found.push((name.trim().to_owned(), value, Place { span, ..place }));
             }
         }
     }

@@ -1,0 +1,26 @@
+//! `nodevet capture DIR`: everything that was read, as a root for `--root`.
+
+use super::{Env, Trouble, args, settings};
+use crate::look::Look;
+use crate::{capture, write};
+use std::io;
+
+pub(super) fn run(args: &args::Capture, env: &Env, err: &mut dyn io::Write) -> Result<u8, Trouble> {
+    let node = settings::open(&args.node, None)?;
+    let options = args.node.options(env.var("SOURCE_DATE_EPOCH"))?;
+    // what a check would read, configuration and rules included
+    settings::touch(&node);
+    let look = Look::at(&node, &options);
+    let now = look.now.merged.named("host.now").value.is().and_then(|v| v.as_int());
+    let files = capture::files(&node.take_record(), now);
+    write::tree(&args.dir, &files)
+        .map_err(|e| format!("cannot write {}: {e}; the directory must not exist yet", args.dir.display()))?;
+    writeln!(
+        err,
+        "{} files in {}; read back with --root {}",
+        files.len(),
+        args.dir.display(),
+        args.dir.display()
+    )?;
+    Ok(0)
+}

@@ -1,0 +1,148 @@
+//! What decides a run beside the node: the configuration file, the rules, the door.
+
+use super::{Env, Trouble, args};
+use crate::config::Config;
+use crate::fact::Known;
+use crate::node::{Door, Node};
+
+use crate::report::{Style, trouble};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Where a node keeps its configuration of this program.
+const CONFIG: &str = "/etc/nodevet.toml";
+/// Where a node keeps rules of its own.
+const RULES: &str = "/etc/nodevet/rules.d";
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Opens the door that the arguments name.
+pub(super) fn open(node: &args::NodeArgs, configured: Option<Duration>) -> Result<Node, Trouble> {
+    Ok(Node::open(node.door(), timeout(node, configured)?)?)
+}
+
+/// How long a probe may take: the flag, else the configuration.
+pub(super) fn timeout(node: &args::NodeArgs, configured: Option<Duration>) -> Result<Duration, Trouble> {
+    match &node.timeout {
+        Some(text) => crate::config::date::duration(text)
+            .ok_or_else(|| format!("--timeout {text}: expected a time such as 2s or 500ms").into()),
+        None => Ok(configured.unwrap_or(TIMEOUT)),
+    }
+}
+
+/// `-vv`: everything that was touched, a line each.
+pub(super) fn tell_probes(node: &Node, err: &mut dyn io::Write) -> io::Result<()> {
+    node.touched(&mut |what, how| writeln!(err, "{how:<8} {what}"))
+}
+
+/// A configuration file, with its text for diagnostics and suppressions.
+pub(super) struct Configured {
+    pub(super) config: Config,
+    pub(super) file: Option<(String, String)>,
+}
+
+/// Reads the configuration: the file named, else the node's own, else the user's.
+pub(super) fn config(
+    args: &args::RuleArgs,
+    node: &Node,
+    env: &Env,
+    style: &Style,
+) -> Result<Configured, Trouble> {
+    let found = if args.no_config {
+        None
+    } else if let Some(path) = &args.config {
+        Some((path.display().to_string(), local(path)?))
+    } else {
+        match node.read(CONFIG) {
+            Known::Is(text) => Some((CONFIG.to_owned(), text.text.to_string())),
+            Known::Unknown(why) => return Err(format!("cannot read {CONFIG}: {why}").into()),
+            Known::Absent(_) => users(node, env)?,
+        }
+    };
+    let Some((name, text)) = found else { return Ok(Configured { config: Config::default(), file: None }) };
+    match Config::parse(&text) {
+        Ok(config) => Ok(Configured { config, file: Some((name, text)) }),
+        Err(e) => Err(Trouble::Drawn(trouble(&name, &text, e.span, &e.message, None, style))),
+    }
+}
+
+/// The configuration of the user, on this machine only.
+fn users(node: &Node, env: &Env) -> Result<Option<(String, String)>, Trouble> {
+    let base = match (env.var("XDG_CONFIG_HOME"), env.var("HOME")) {
+        (Some(dir), _) if dir.starts_with('/') => dir.to_owned(),
+        (_, Some(home)) if home.starts_with('/') => format!("{home}/.config"),
+        _ => return Ok(None),
+    };
+    let path = format!("{base}/nodevet/config.toml");
+    match if node.runs_programs() { node.read(&path) } else { Known::ABSENT } {
+        Known::Is(text) => Ok(Some((path, text.text.to_string()))),
+        Known::Absent(_) => Ok(None),
+        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+    }
+}
+
+/// Rule files: the node's own and those named, each with its text, in order.
+pub(super) fn rule_files(
+    node: Option<&Node>,
+    configured: &[String],
+    named: &[std::path::PathBuf],
+) -> Result<Vec<(String, String)>, Trouble> {
+    let mut files = Vec::new();
+    if let Some(node) = node {
+        for name in toml_names(node, RULES)? {
+            let path = format!("{RULES}/{name}");
+            files.push((path.clone(), text(node, &path)?));
+        }
+    }
+    for path in configured.iter().map(Path::new).chain(named.iter().map(|p| p.as_path())) {
+        let path = absolute(path)?;
+        let here = Node::open(Door::Here, TIMEOUT)?;
+        match here.is_dir(&path) {
+            Known::Is(true) => {
+                for name in toml_names(&here, &path)? {
+                    let file = format!("{}/{name}", path.trim_end_matches('/'));
+                    files.push((file.clone(), text(&here, &file)?));
+                }
+            }
+            _ => files.push((path.clone(), text(&here, &path)?)),
+        }
+    }
+    Ok(files)
+}
+
+/// Reads what a check would read of the node beside its daemons, for a capture.
+pub(super) fn touch(node: &Node) {
+    let _ = node.read(CONFIG);
+    for name in toml_names(node, RULES).unwrap_or_default() {
+        let _ = node.read(&format!("{RULES}/{name}"));
+    }
+}
+
+fn toml_names(node: &Node, dir: &str) -> Result<Vec<String>, Trouble> {
+    match node.list(dir) {
+        Known::Is(entries) => {
+            Ok(entries.into_iter().map(|e| e.name).filter(|n| n.ends_with(".toml")).collect())
+        }
+        Known::Absent(_) => Ok(Vec::new()),
+        Known::Unknown(why) => Err(format!("cannot list {dir}: {why}").into()),
+    }
+}
+
+/// A file of the machine that nodevet runs on.
+fn local(path: &Path) -> Result<String, Trouble> {
+    text(&Node::open(Door::Here, TIMEOUT)?, &absolute(path)?)
+}
+
+fn text(node: &Node, path: &str) -> Result<String, Trouble> {
+    match node.read(path) {
+        Known::Is(text) if text.invalid_utf8.is_none() => Ok(text.text.to_string()),
+        Known::Is(_) => Err(format!("cannot read {path}: not UTF-8").into()),
+        Known::Absent(_) => Err(format!("cannot read {path}: no such file").into()),
+        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+    }
+}
+
+fn absolute(path: &Path) -> Result<String, Trouble> {
+    let path = std::path::absolute(path)?;
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("{} is not UTF-8", path.display()).into())
+}
