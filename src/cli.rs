@@ -1,6 +1,7 @@
 //! The verbs. The only place that knows all modules; wires the stages and decides the exit code.
 
 mod args;
+pub mod bench;
 mod capture;
 mod check;
 mod facts;

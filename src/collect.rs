@@ -1,16 +1,22 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
+mod cgroup;
+mod containerd;
 pub(crate) mod cri;
+mod host;
+mod kernel;
+mod kubelet;
 pub(crate) mod process;
 pub(crate) mod systemd;
 pub(crate) mod version;
 
-use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, Why};
+use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, What, Why};
 use crate::model::Captured;
 use crate::node::{Entry, FileKind, Node};
 use crate::resolve::Collected;
 use crate::text::{Kind, Place, SourceId, Sources, Span};
+use crate::version::Version;
 use std::collections::BTreeMap;
 
 /// What the operator said on the command line about the node.
@@ -97,6 +103,19 @@ impl<'a> Ctx<'a> {
         self.facts.push(fact);
     }
 
+    /// The strongest value said so far of a plain fact.
+    pub(crate) fn known(&self, name: &str) -> Known<Value> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::One(Known::Is(said))) => {
+                let strongest = said.iter().max_by_key(|s| s.origin.layer);
+                strongest.map_or(Known::ABSENT, |s| Known::Is(s.value.clone()))
+            }
+            Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
+            Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
+            _ => Known::Unknown(Why::Unread),
+        }
+    }
+
     pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
         let problem = Problem { place, message: message.into() };
         if !self.problems.contains(&problem) {
@@ -135,8 +154,26 @@ fn kind_of(path: &str) -> Kind {
 /// Looks at a node. Never fails.
 pub fn collect(node: &Node, options: &Options) -> Collected {
     let mut ctx = Ctx::new(node, options);
+    host::collect(&mut ctx);
+    cgroup::collect(&mut ctx);
+    kernel::collect(&mut ctx);
+    let assumed =
+        |ctx: &mut Ctx, daemon| ctx.assumed(daemon).map_or(Known::ABSENT, |said| Known::Is(vec![said]));
+    let version = assumed(&mut ctx, "kubelet");
+    let parsed = containerd::strongest(&version).and_then(|said| Version::parse(said.value.as_text()?));
+    let kubelet = kubelet::collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, parsed.as_ref());
+    ctx.say(Fact::one("kubelet.version", version));
+    let daemon = containerd::Daemon {
+        told: containerd::Told::Nothing,
+        endpoint: None,
+        version: assumed(&mut ctx, "containerd"),
+        installed: false,
+        live: BTreeMap::new(),
+        live_handlers: BTreeMap::new(),
+    };
+    let containerd = containerd::collect(&mut ctx, daemon);
     inputs(&mut ctx);
-    Collected { sources: ctx.sources, facts: ctx.facts, problems: ctx.problems, ..Collected::default() }
+    Collected { sources: ctx.sources, facts: ctx.facts, containerd, kubelet, problems: ctx.problems }
 }
 
 /// The check's own inputs, as facts that rules can judge.

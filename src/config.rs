@@ -200,15 +200,18 @@ fn span<T>(spanned: &Spanned<T>) -> Span {
     Span::new(spanned.span().start, spanned.span().end)
 }
 
-/// Adds the nearest valid word to what serde says of an unknown one.
+/// Says in our words what serde says of a key or word that does not exist, with the nearest valid one.
 fn explain(message: &str) -> String {
+    let what = match message {
+        m if m.starts_with("unknown field") => "key",
+        m if m.starts_with("unknown variant") => "value",
+        _ => return message.to_owned(),
+    };
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match (message.starts_with("unknown"), words.split_first()) {
-        (true, Some((wrong, valid))) => match names::nearest(wrong, valid.iter().copied()) {
-            Some(near) => format!("{message}; did you mean `{near}`?"),
-            None => message.to_owned(),
-        },
-        _ => message.to_owned(),
+    let Some((wrong, valid)) = words.split_first() else { return message.to_owned() };
+    match names::nearest(wrong, valid.iter().copied()) {
+        Some(near) => format!("unknown {what} `{wrong}`; did you mean `{near}`?"),
+        None => format!("unknown {what} `{wrong}`; there are {}", valid.join(", ")),
     }
 }
 

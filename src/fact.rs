@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A value in force or said. Tables have no value of their own: see [`What::Rows`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     Bool(bool),
     Int(i64),
@@ -141,7 +141,7 @@ impl Why {
     pub fn remedy(&self) -> String {
         match self {
             Why::Denied(_) => "run as root".into(),
-            Why::NotRunning(what) => format!("look while it runs: {what}"),
+            Why::NotRunning(_) => "look at the node while it runs".into(),
             Why::Timeout(what) => format!("see why it hangs, or raise --timeout: {what}"),
             Why::Malformed(..) => "mend the file".into(),
             Why::Unreadable(path, _) => format!("make it a readable regular file: {path}"),

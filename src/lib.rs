@@ -3,16 +3,21 @@
 //! Data flows one way: collect → resolve → evaluate → report or fix.
 
 pub mod capture;
+pub mod cli;
 pub mod collect;
 pub mod config;
+pub mod derive;
+pub mod evaluate;
 pub mod fact;
 pub mod finding;
 pub mod fix;
+pub mod look;
 pub mod model;
 pub mod names;
 pub mod node;
 pub mod report;
 pub mod resolve;
+pub mod rule;
 pub mod suppress;
 pub mod text;
 pub mod version;

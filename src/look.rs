@@ -1,9 +1,10 @@
 //! One look at a node: collected once, resolved for both moments.
 
-use crate::collect::{collect, Options};
+use crate::collect::{Options, collect};
 use crate::derive::derive;
+use crate::finding::{Edit, Intent};
 use crate::node::Node;
-use crate::resolve::{resolve, Collected, When, Worlds};
+use crate::resolve::{Collected, Snapshot, When, Worlds, resolve};
 
 pub struct Look {
     pub collected: Collected,
@@ -15,12 +16,18 @@ pub struct Look {
 
 impl Look {
     pub fn at(node: &Node, options: &Options) -> Look {
-        Look::of(collect(node, options))
+        Look::of(collect(node, options), derive)
     }
 
-    pub fn of(collected: Collected) -> Look {
-        let now = resolve(&collected, When::Now, derive);
-        let next = resolve(&collected, When::NextStart, derive);
+    pub fn of(collected: Collected, derive: impl Fn(&mut Snapshot)) -> Look {
+        let now = resolve(&collected, When::Now, &derive);
+        let next = resolve(&collected, When::NextStart, &derive);
         Look { collected, now, next }
+    }
+
+    /// Where a fix would write.
+    pub fn home(&self, intent: &Intent) -> Result<Vec<Edit>, String> {
+        let (Intent::Set { fact, .. } | Intent::Remove { fact, .. } | Intent::Move { fact, .. }) = intent;
+        Err(format!("nothing here edits what says {fact}: change it by hand"))
     }
 }

@@ -6,8 +6,10 @@ use crate::text::SourceId;
 use std::sync::Arc;
 
 pub mod containerd;
+pub mod kubelet;
 pub mod toml;
 pub mod unit;
+pub mod yaml;
 
 /// A file as a model gets it.
 #[derive(Clone, Debug)]

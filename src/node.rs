@@ -324,6 +324,18 @@ impl Node {
         }
     }
 
+    /// Tells of everything touched so far: what, and how it went (read, seen, absent, error).
+    pub fn touched(&self, tell: &mut dyn FnMut(&str, &str) -> std::io::Result<()>) -> std::io::Result<()> {
+        let record = self.record.borrow();
+        for (what, (line, content)) in record.paths.iter() {
+            tell(what, line.outcome(content.is_some()))?;
+        }
+        for (what, (line, answer)) in record.replies.iter() {
+            tell(what, line.outcome(answer.is_some()))?;
+        }
+        Ok(())
+    }
+
     /// Takes the record of everything touched so far.
     pub fn take_record(&self) -> Record {
         self.record.take()

@@ -158,8 +158,7 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
     let mut merged = worlds[0].facts.clone();
     for id in names::all() {
         let first = worlds[0].facts.get(id);
-        let differ = |w: &&World| w.facts.get(id).value != first.value || w.facts.get(id).rows != first.rows;
-        if worlds.iter().any(|w| differ(&w)) {
+        if worlds.iter().any(|w| !same(w.facts.get(id), first)) {
             let (on_containerd, _) = names::depends(id);
             let of = if on_containerd && cs.len() > 1 { "containerd" } else { "kubelet" };
             let mut said: Vec<String> = Vec::new();
@@ -181,6 +180,12 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
         }
     }
     merged
+}
+
+/// The same values, wherever they come from.
+fn same(a: &InForce, b: &InForce) -> bool {
+    let cells = |a: &[InForce], b: &[InForce]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+    a.value == b.value && a.rows.len() == b.rows.len() && a.rows.iter().zip(&b.rows).all(|(a, b)| cells(a, b))
 }
 
 /// What is in force of one fact at one moment.

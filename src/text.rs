@@ -127,6 +127,22 @@ pub fn line_span(text: &str, line: usize) -> Span {
     Span::new(start, end - usize::from(text[start..end].ends_with('\r')))
 }
 
+/// The words of a text (separated by white space), each with its span.
+pub fn words(text: &str) -> impl Iterator<Item = (Span, &str)> {
+    text.split_whitespace().map(|word| {
+        let start = word.as_ptr() as usize - text.as_ptr() as usize;
+        (Span::new(start, start + word.len()), word)
+    })
+}
+
+/// The lines of a text without their ends, each with its span.
+pub fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
+    text.lines().map(|line| {
+        let start = line.as_ptr() as usize - text.as_ptr() as usize;
+        (Span::new(start, start + line.len()), line)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +162,16 @@ mod tests {
         let text = "one\r\ntwo\nthree";
         let lines: Vec<_> = (1..=4).map(|n| line_span(text, n)).map(|s| &text[s.start..s.end]).collect();
         assert_eq!(lines, ["one", "two", "three", ""]);
+    }
+
+    #[test]
+    fn words_and_lines_know_where_they_stand() {
+        let text = " é  b\r\nc\n";
+        for (span, part) in words(text).chain(lines(text)) {
+            assert_eq!(&text[span.start..span.end], part);
+        }
+        assert_eq!(words(text).count(), 3);
+        assert_eq!(lines(text).count(), 2);
     }
 
     #[test]

@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["finding", "text", "fact", "resolve", "names", "suppress", "config"]),
     ("capture", &["node"]),
     ("write", &[]),
-    ("look", &["collect", "derive", "node", "resolve"]),
+    ("look", &["collect", "derive", "finding", "model", "node", "resolve"]),
     ("cli", &["*"]),
     ("lib", &["*"]),
     ("main", &["*"]),
@@ -164,7 +164,8 @@ fn only_the_door_opens_and_only_the_writer_writes() {
     let mut wrong = Vec::new();
     for (name, module, code) in modules() {
         for (word, may) in DOORS {
-            if code.contains(word) && !may.contains(&module.as_str()) && name != "main.rs" {
+            let says = code.match_indices(word).any(|(at, _)| !code[..at].ends_with(char::is_alphanumeric));
+            if says && !may.contains(&module.as_str()) && name != "main.rs" {
                 wrong.push(format!("{name} says {word}"));
             }
         }

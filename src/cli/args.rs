@@ -15,15 +15,15 @@ use std::path::PathBuf;
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true
 )]
-pub struct Cli {
+pub(super) struct Cli {
     #[command(subcommand)]
-    pub verb: Option<Verb>,
+    pub(super) verb: Option<Verb>,
     #[command(flatten)]
-    pub check: Check,
+    pub(super) check: Check,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Verb {
+pub(super) enum Verb {
     /// Look, judge, report; what a bare `nodevet` does
     Check(Check),
     /// Show what was seen and where: value, file:line, layer, what it overrode
@@ -41,64 +41,64 @@ pub enum Verb {
 /// Which node, and what is said about it.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Node")]
-pub struct NodeArgs {
+pub(super) struct NodeArgs {
     /// Read this tree instead of / (image, fixture, capture); no socket is opened, no program run
     #[arg(long, value_name = "DIR", conflicts_with = "host")]
-    pub root: Option<String>,
+    pub(super) root: Option<String>,
     /// A live host mounted at DIR: its sockets are asked, none of its programs is run
     #[arg(long, value_name = "DIR")]
-    pub host: Option<String>,
+    pub(super) host: Option<String>,
     /// Take a daemon's version as given (containerd, kubelet, systemd); beats all evidence
     #[arg(long, value_name = "NAME=VERSION")]
-    pub assume: Vec<String>,
+    pub(super) assume: Vec<String>,
     /// containerd's main file, instead of the one found
     #[arg(long, value_name = "FILE")]
-    pub containerd_config: Option<String>,
+    pub(super) containerd_config: Option<String>,
     /// How long a probe of a bus or socket may take, e.g. 2s, 500ms [default: 2s]
     #[arg(long, value_name = "TIME")]
-    pub timeout: Option<String>,
+    pub(super) timeout: Option<String>,
     /// The clock: seconds since the epoch, or a date such as 2027-03-01
     #[arg(long, value_name = "TIME")]
-    pub now: Option<String>,
+    pub(super) now: Option<String>,
 }
 
 /// Which rules.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
-pub struct RuleArgs {
+pub(super) struct RuleArgs {
     /// Configuration [default: /etc/nodevet.toml, else $XDG_CONFIG_HOME/nodevet/config.toml]
     #[arg(short, long, value_name = "FILE", conflicts_with = "no_config")]
-    pub config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     /// Read no configuration
     #[arg(long)]
-    pub no_config: bool,
+    pub(super) no_config: bool,
     /// More rules: a file or a directory, beside /etc/nodevet/rules.d
     #[arg(long, value_name = "PATH")]
-    pub rules: Vec<PathBuf>,
+    pub(super) rules: Vec<PathBuf>,
     /// Judge only these: codes, prefixes (NV1) or names
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub select: Vec<String>,
+    pub(super) select: Vec<String>,
     /// Do not judge these
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub ignore: Vec<String>,
+    pub(super) ignore: Vec<String>,
 }
 
 /// How much is said, and how it looks.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub struct LookArgs {
+pub(super) struct LookArgs {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub color: Color,
+    pub(super) color: Color,
     /// Findings only; twice: exit code only
     #[arg(short, long, action = clap::ArgAction::Count)]
-    pub quiet: u8,
+    pub(super) quiet: u8,
     /// Also what passed, with the facts read; twice: every probe on stderr
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    pub verbose: u8,
+    pub(super) verbose: u8,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(super) enum Color {
     #[default]
     Auto,
     Always,
@@ -106,67 +106,67 @@ pub enum Color {
 }
 
 #[derive(Debug, Default, Args)]
-pub struct Check {
+pub(super) struct Check {
     #[command(flatten)]
-    pub node: NodeArgs,
+    pub(super) node: NodeArgs,
     #[command(flatten)]
-    pub rules: RuleArgs,
+    pub(super) rules: RuleArgs,
     #[command(flatten)]
-    pub look: LookArgs,
+    pub(super) look: LookArgs,
     /// text, short or json [default: text]
     #[arg(short, long, value_name = "FORMAT", help_heading = "Output")]
-    pub format: Option<String>,
+    pub(super) format: Option<String>,
     /// Also write a report to a file, atomically; repeatable
     #[arg(short, long, value_name = "FORMAT=FILE", help_heading = "Output")]
-    pub output: Vec<String>,
+    pub(super) output: Vec<String>,
     /// What makes the exit code 1: error, warning, note, unknown or never [default: error]
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub fail_on: Option<String>,
+    pub(super) fail_on: Option<String>,
     /// Hide findings below this severity (error, warning, note)
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub min_severity: Option<String>,
+    pub(super) min_severity: Option<String>,
     /// Hide findings below this confidence (certain, likely, possible)
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub min_confidence: Option<String>,
+    pub(super) min_confidence: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Facts {
+pub(super) struct Facts {
     #[command(flatten)]
-    pub node: NodeArgs,
+    pub(super) node: NodeArgs,
     #[command(flatten)]
-    pub look: LookArgs,
+    pub(super) look: LookArgs,
     /// Names, or prefixes such as `containerd.`; all when none is given
     #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// text or json
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
-    pub format: String,
+    pub(super) format: String,
     /// What the daemons will run with after their next start, not what they run with now
     #[arg(long)]
-    pub next_start: bool,
+    pub(super) next_start: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Capture {
+pub(super) struct Capture {
     #[command(flatten)]
-    pub node: NodeArgs,
+    pub(super) node: NodeArgs,
     /// A directory that does not exist yet
     #[arg(value_name = "DIR")]
-    pub dir: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct Rules {
+pub(super) struct Rules {
     #[command(subcommand)]
-    pub verb: Option<RulesVerb>,
+    pub(super) verb: Option<RulesVerb>,
     /// More rules: a file or a directory
     #[arg(long, value_name = "PATH", global = true)]
-    pub rules: Vec<PathBuf>,
+    pub(super) rules: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum RulesVerb {
+pub(super) enum RulesVerb {
     /// Code, name, severity and summary of each
     List,
     /// The law, its explanation and examples
@@ -176,26 +176,26 @@ pub enum RulesVerb {
 }
 
 #[derive(Debug, Args)]
-pub struct Explain {
+pub(super) struct Explain {
     /// Code or name
-    pub rule: String,
+    pub(super) rule: String,
     /// More rules: a file or a directory
     #[arg(long, value_name = "PATH")]
-    pub rules: Vec<PathBuf>,
+    pub(super) rules: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct Schema {
+pub(super) struct Schema {
     /// check or facts
     #[arg(default_value = "check")]
-    pub document: String,
+    pub(super) document: String,
 }
 
 /// What `--assume` takes.
 const DAEMONS: [&str; 3] = ["containerd", "kubelet", "systemd"];
 
 impl NodeArgs {
-    pub fn door(&self) -> Door {
+    pub(super) fn door(&self) -> Door {
         match (&self.root, &self.host) {
             (Some(dir), _) => Door::Root(dir.clone()),
             (None, Some(dir)) => Door::Host(dir.clone()),
@@ -204,7 +204,7 @@ impl NodeArgs {
     }
 
     /// What is said of the node. `epoch` is SOURCE_DATE_EPOCH.
-    pub fn options(&self, epoch: Option<&str>) -> Result<Options, String> {
+    pub(super) fn options(&self, epoch: Option<&str>) -> Result<Options, String> {
         let mut options = Options { containerd_config: self.containerd_config.clone(), ..Options::default() };
         if let Some(path) = options.containerd_config.as_mut().filter(|p| !p.starts_with('/')) {
             *path = format!("/{}", path.trim_start_matches("./"));
@@ -218,13 +218,17 @@ impl NodeArgs {
                 return Err(format!("--assume {assumed}: no daemon `{name}`; did you mean `{near}`?"));
             }
             if Version::parse(version).is_none() {
-                return Err(format!("--assume {assumed}: `{version}` is not a version such as 2.1.9, 2.1 or 1.7.24~ds1"));
+                return Err(format!(
+                    "--assume {assumed}: `{version}` is not a version such as 2.1.9, 2.1 or 1.7.24~ds1"
+                ));
             }
             options.assume.insert(name.to_owned(), version.to_owned());
         }
         if let Some(now) = self.now.as_deref().or(epoch.filter(|e| !e.is_empty())) {
             let seconds = now.parse().ok().or_else(|| crate::config::date::instant(now));
-            options.now = Some(seconds.ok_or_else(|| format!("--now {now}: expected seconds since the epoch or a date"))?);
+            options.now = Some(
+                seconds.ok_or_else(|| format!("--now {now}: expected seconds since the epoch or a date"))?,
+            );
         }
         Ok(options)
     }

@@ -1,6 +1,6 @@
 //! `nodevet capture DIR`: everything that was read, as a root for `--root`.
 
-use super::{args, settings, Env, Trouble};
+use super::{Env, Trouble, args, settings};
 use crate::look::Look;
 use crate::{capture, write};
 use std::io;
@@ -15,6 +15,12 @@ pub(super) fn run(args: &args::Capture, env: &Env, err: &mut dyn io::Write) -> R
     let files = capture::files(&node.take_record(), now);
     write::tree(&args.dir, &files)
         .map_err(|e| format!("cannot write {}: {e}; the directory must not exist yet", args.dir.display()))?;
-    writeln!(err, "{} files in {}; read back with --root {}", files.len(), args.dir.display(), args.dir.display())?;
+    writeln!(
+        err,
+        "{} files in {}; read back with --root {}",
+        files.len(),
+        args.dir.display(),
+        args.dir.display()
+    )?;
     Ok(0)
 }

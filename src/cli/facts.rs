@@ -1,8 +1,8 @@
 //! `nodevet facts`: what was seen, from where.
 
-use super::{args, settings, Env, Trouble};
+use super::{Env, Trouble, args, settings};
 use crate::look::Look;
-use crate::report::facts::{select, Facts};
+use crate::report::facts::{Facts, select};
 use std::io;
 
 pub(super) fn run(args: &args::Facts, env: &Env, out: &mut dyn io::Write) -> Result<u8, Trouble> {

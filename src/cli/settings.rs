@@ -1,11 +1,12 @@
 //! What decides a run beside the node: the configuration file, the rules, the door.
 
-use super::{args, Env, Trouble};
+use super::{Env, Trouble, args};
 use crate::config::Config;
 use crate::fact::Known;
 use crate::node::{Door, Node};
-use crate::report::text::trouble;
-use crate::report::Style;
+
+use crate::report::{Style, trouble};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,12 +18,21 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens the door that the arguments name.
 pub(super) fn open(node: &args::NodeArgs, configured: Option<Duration>) -> Result<Node, Trouble> {
-    let timeout = match &node.timeout {
+    Ok(Node::open(node.door(), timeout(node, configured)?)?)
+}
+
+/// How long a probe may take: the flag, else the configuration.
+pub(super) fn timeout(node: &args::NodeArgs, configured: Option<Duration>) -> Result<Duration, Trouble> {
+    match &node.timeout {
         Some(text) => crate::config::date::duration(text)
-            .ok_or_else(|| format!("--timeout {text}: expected a time such as 2s or 500ms"))?,
-        None => configured.unwrap_or(TIMEOUT),
-    };
-    Ok(Node::open(node.door(), timeout)?)
+            .ok_or_else(|| format!("--timeout {text}: expected a time such as 2s or 500ms").into()),
+        None => Ok(configured.unwrap_or(TIMEOUT)),
+    }
+}
+
+/// `-vv`: everything that was touched, a line each.
+pub(super) fn tell_probes(node: &Node, err: &mut dyn io::Write) -> io::Result<()> {
+    node.touched(&mut |what, how| writeln!(err, "{how:<8} {what}"))
 }
 
 /// A configuration file, with its text for diagnostics and suppressions.
@@ -32,7 +42,12 @@ pub(super) struct Configured {
 }
 
 /// Reads the configuration: the file named, else the node's own, else the user's.
-pub(super) fn config(args: &args::RuleArgs, node: &Node, env: &Env, style: &Style) -> Result<Configured, Trouble> {
+pub(super) fn config(
+    args: &args::RuleArgs,
+    node: &Node,
+    env: &Env,
+    style: &Style,
+) -> Result<Configured, Trouble> {
     let found = if args.no_config {
         None
     } else if let Some(path) = &args.config {
@@ -105,7 +120,9 @@ pub(super) fn touch(node: &Node) {
 
 fn toml_names(node: &Node, dir: &str) -> Result<Vec<String>, Trouble> {
     match node.list(dir) {
-        Known::Is(entries) => Ok(entries.into_iter().map(|e| e.name).filter(|n| n.ends_with(".toml")).collect()),
+        Known::Is(entries) => {
+            Ok(entries.into_iter().map(|e| e.name).filter(|n| n.ends_with(".toml")).collect())
+        }
         Known::Absent(_) => Ok(Vec::new()),
         Known::Unknown(why) => Err(format!("cannot list {dir}: {why}").into()),
     }

@@ -4,7 +4,6 @@
 use super::Ctx;
 use super::version::{self, Packages};
 use crate::fact::{Fact, Known, Layer, Origin, Row, Said, Statements, Value, Why};
-use crate::model::Reader;
 use crate::model::unit::{self, Unit};
 use crate::node::live::Replies;
 use crate::text::{Kind, Place, SourceId, Span};
@@ -147,7 +146,7 @@ fn row(ctx: &mut Ctx, replies: &Replies, name: &'static str, role: &'static str)
         }
         Known::Absent(_) => None,
         Known::Unknown(why) => {
-            let unit = match unit::load(&mut Files(ctx), name) {
+            let unit = match unit::load(ctx, name) {
                 Known::Is(unit) => unit,
                 Known::Absent(_) => return None,
                 Known::Unknown(why) => {
@@ -221,29 +220,4 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         ("restarts", Known::Unknown(no_bus.clone())),
         ("started", Known::Unknown(no_bus)),
     ]
-}
-
-/// The node as a model reads it.
-pub(crate) struct Files<'c, 'a>(pub(crate) &'c mut Ctx<'a>);
-
-impl Reader for Files<'_, '_> {
-    fn file(&mut self, path: &str) -> Known<crate::model::Captured> {
-        self.0.read(path)
-    }
-
-    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        self.0.list(dir).map(|(_, entries)| entries.into_iter().map(|e| e.name).collect())
-    }
-
-    fn is_dir(&mut self, path: &str) -> Known<bool> {
-        self.0.node.is_dir(path)
-    }
-
-    fn link(&mut self, path: &str) -> Known<String> {
-        self.0.node.link(path)
-    }
-
-    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
-        self.0.sources.add(name, Kind::Default, text)
-    }
 }

@@ -17,11 +17,13 @@ pub(super) const DECLS: &[Decl] = &[
         Type::Bool,
         "it asks the runtime for the driver (KubeletCgroupDriverFromCRI)",
     ),
-    restart("kubelet.cgroup_driver", DRIVER, "cgroup driver in force, after the runtime was asked")
+    restart("kubelet.cgroup_driver", DRIVER, "cgroup driver in force, after the runtime was asked; absent when the runtime that it asks does not answer")
         .through("kubelet.configured_driver"),
     steady(
         "node.verdict",
         Type::OneOf(&["agree", "two-managers", "mismatch", "runtime-dead", "no-runtime", "no-kubelet"]),
-        "do init system, runtime and kubelet agree",
+        "do init system, runtime and kubelet agree; the first that holds of no-runtime, runtime-dead, \
+         mismatch (runtime and kubelet differ, or systemd's driver without systemd), two-managers \
+         (cgroupfs beside systemd), no-kubelet, agree",
     ),
 ];

@@ -49,7 +49,8 @@ impl Disk {
             None => open(path, flags, Mode::empty()),
             Some(root) if self.in_kernel => {
                 let how = OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_IN_ROOT);
-                openat2(root, path.trim_start_matches('/'), how)
+                let below = path.trim_start_matches('/');
+                openat2(root, if below.is_empty() { "." } else { below }, how)
             }
             Some(_) => {
                 let follow = !flags.contains(OFlag::O_NOFOLLOW);

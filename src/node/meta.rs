@@ -37,6 +37,19 @@ pub struct Line {
     pub error: Option<Failure>,
 }
 
+impl Line {
+    /// How looking went, in one word.
+    pub(super) fn outcome(&self, has_text: bool) -> &'static str {
+        match self {
+            Line { error: Some(_), .. } => "unknown",
+            Line { absent: true, .. } => "absent",
+            Line { entries: Some(_), .. } => "listed",
+            _ if has_text => "read",
+            _ => "seen",
+        }
+    }
+}
+
 /// A [`Why`] that survives a capture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

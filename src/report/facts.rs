@@ -21,7 +21,7 @@ pub struct NoSuchFact {
 /// The facts asked for, in the order of their table: whole names, or groups (`containerd.`,
 /// `containerd.*`, `containerd`); all of them when nothing is asked for.
 pub fn select(asked: &[String]) -> Result<Vec<FactId>, NoSuchFact> {
-    let mut chosen = vec![asked.is_empty(); names::COUNT];
+    let mut chosen = [asked.is_empty(); names::COUNT];
     for name in asked {
         let before = name.strip_suffix('*').or(name.ends_with('.').then_some(name));
         let group = format!("{name}.");

@@ -77,7 +77,7 @@ pub(super) fn draw(sources: &Sources, labels: &[Label], severity: Severity, styl
     let mut marks = marks(sources, labels);
     marks.sort_by_key(|m| (m.source, m.line, m.start, m.index));
     for mark in marks {
-        let long = is_longer(line_of(sources, &mark), room);
+        let long = is_longer(line_of(sources, &mark), room, style);
         match groups.last_mut().and_then(|g| g.last().map(|m| (m.source, m.line)).zip(Some(g))) {
             Some(((source, line), group))
                 if source == mark.source && mark.line <= line + 2 && (!long || mark.line != line) =>
@@ -138,8 +138,30 @@ fn line_of<'a>(sources: &'a Sources, mark: &Mark) -> &'a str {
     &sources.get(mark.source).text[mark.of_line.start..mark.of_line.end]
 }
 
-fn is_longer(line: &str, room: usize) -> bool {
-    line.len() > room && line.chars().nth(room).is_some()
+/// Columns a character takes as printed (wide ones count as one).
+fn columns(c: char, style: &Style) -> usize {
+    if c == '\t' {
+        return TAB;
+    }
+    let mut shown = String::new();
+    push_clean(&mut shown, c, style.unicode);
+    shown.chars().count()
+}
+
+/// How many bytes of these characters fit into `room` columns.
+fn fitting(chars: impl Iterator<Item = char>, room: usize, style: &Style) -> usize {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += columns(*c, style);
+            used <= room
+        })
+        .map(char::len_utf8)
+        .sum()
+}
+
+fn is_longer(line: &str, room: usize, style: &Style) -> bool {
+    fitting(line.chars(), room, style) < line.len()
 }
 
 fn render(sources: &Sources, group: &[Mark], severity: Severity, style: &Style, room: usize) -> String {
@@ -209,16 +231,14 @@ fn draw_line(
     room: usize,
 ) -> (String, Vec<(usize, usize)>) {
     let (mut from, mut to) = (0, line.len());
-    if is_longer(line, room) {
+    if is_longer(line, room, style) {
+        let room = room - 2 * style.ellipsis().len().min(3);
         let start = spans.first().map_or(0, |s| s.0);
-        let back = |at: usize, count: usize| {
-            line[..at].char_indices().rev().take(count).last().map_or(at, |(i, _)| i)
-        };
-        let forward = |at: usize| line[at..].char_indices().nth(room - 2).map_or(line.len(), |(i, _)| at + i);
-        from = if line[..start].chars().nth(room / 2).is_none() { 0 } else { back(start, room / 3) };
-        to = forward(from);
+        let back = |at: usize, room: usize| at - fitting(line[..at].chars().rev(), room, style);
+        from = if back(start, room / 2) == 0 { 0 } else { back(start, room / 3) };
+        to = from + fitting(line[from..].chars(), room, style);
         if to == line.len() {
-            from = back(to, room - 2);
+            from = back(to, room);
         }
     }
     let mut out = String::new();

@@ -73,14 +73,28 @@ impl Style {
         format!("\x1b[{}m{text}\x1b[0m", ink.code())
     }
 
+    /// A message made safe; in ASCII, common signs get their plain spelling.
     pub(super) fn clean(&self, text: &str) -> String {
-        clean(text, self.unicode)
+        if self.unicode || text.is_ascii() {
+            return clean(text, self.unicode);
+        }
+        let mut plain = String::with_capacity(text.len());
+        for c in text.chars() {
+            match SIGNS.iter().find(|s| s.0 == c) {
+                Some((_, ascii)) => plain.push_str(ascii),
+                None => plain.push(c),
+            }
+        }
+        clean(&plain, false)
     }
 
     pub(super) fn ellipsis(&self) -> &'static str {
         if self.unicode { "…" } else { "..." }
     }
 }
+
+const SIGNS: [(char, &str); 8] =
+    [('…', "..."), ('≥', ">="), ('≤', "<="), ('≠', "!="), ('→', "->"), ('–', "-"), ('’', "'"), ('×', "x")];
 
 #[derive(Clone, Copy)]
 pub(super) enum Ink {
@@ -188,6 +202,7 @@ mod tests {
     fn nothing_that_a_terminal_obeys_is_left() {
         assert_eq!(clean("a\x1b[31mé\u{202e}\u{9b}", true), "a\\u{1b}[31mé\\u{202e}\\u{9b}");
         assert_eq!(clean("é\tb\r\n", false), "\\u{e9}\\tb\\r\\n");
+        assert_eq!(Style::PLAIN.clean("é ≥ 2 …"), "\\u{e9} >= 2 ...");
     }
 
     #[test]

@@ -21,11 +21,16 @@ pub(super) fn print(report: &Report<'_>, style: &Style, out: &mut dyn io::Write)
             text.push('\n');
         }
     }
-    for finding in report.shown() {
+    for (i, finding) in report.shown().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
         text += &draw(report.sources, finding, style);
-        text.push('\n');
     }
     if style.detail > Detail::Findings {
+        if report.shown().next().is_some() {
+            text.push('\n');
+        }
         unknown(&mut text, &report.unknown, style);
         if style.detail == Detail::Verbose {
             suppressed(&mut text, report, style);
@@ -35,7 +40,10 @@ pub(super) fn print(report: &Report<'_>, style: &Style, out: &mut dyn io::Write)
         for note in &report.notes {
             field(&mut text, style, Ink::Note, "note: ", &style.clean(note));
         }
-        text += &wrap(&summary(report, style), 0, 2, style.width);
+        if !report.kubernetes {
+            text += "no Kubernetes on this node: neither a kubelet nor a container runtime was found\n";
+        }
+        text += &wrap(&summary(report), 0, 2, style.width);
         text.push('\n');
     }
     out.write_all(text.as_bytes())
@@ -50,14 +58,12 @@ fn ink(severity: Severity) -> Ink {
 }
 
 fn draw(sources: &Sources, finding: &Finding, style: &Style) -> String {
-    let head = format!("{} {}", finding.severity.name(), finding.code);
-    let used = head.chars().count() + finding.name.chars().count() + 3;
-    let message = wrap(&style.clean(&finding.message), used, 2, style.width);
+    // Titles and commands are not wrapped: they are searched for and copied.
     let mut text = format!(
         "{} {}: {}\n",
-        style.paint(ink(finding.severity), &head),
+        style.paint(ink(finding.severity), &format!("{} {}", finding.severity.name(), finding.code)),
         style.clean(&finding.name),
-        style.paint(Ink::Bold, &message)
+        style.paint(Ink::Bold, &style.clean(&finding.message))
     );
     text += &snippet::draw(sources, &finding.labels, finding.severity, style);
     // The safest fix, and of equals the first.
@@ -73,10 +79,11 @@ fn draw(sources: &Sources, finding: &Finding, style: &Style) -> String {
 fn help(text: &mut String, sources: &Sources, fix: &Fix, style: &Style) {
     field(text, style, Ink::Good, "  help: ", &style.clean(&fix.title));
     for edit in &fix.edits {
-        field(text, style, Ink::Dim, "        in ", &style.clean(&describe(sources, edit)));
+        let _ = writeln!(text, "        in {}", style.clean(&describe(sources, edit)));
     }
     for (i, command) in fix.after.iter().enumerate() {
-        field(text, style, Ink::Dim, if i == 0 { "  then: " } else { "        " }, &style.clean(command));
+        let key = if i == 0 { style.paint(Ink::Dim, "  then: ") } else { " ".repeat(8) };
+        let _ = writeln!(text, "{key}{}", style.clean(command));
     }
     let reason = fix.reason.as_deref().map(|r| format!(": {}", style.clean(r))).unwrap_or_default();
     if !reason.is_empty() || !fix.edits.is_empty() {
@@ -176,7 +183,8 @@ fn quiet(out: &mut String, what: &str, rules: &[Quiet], style: &Style) {
     }
 }
 
-fn summary(report: &Report<'_>, style: &Style) -> String {
+/// `2 errors, 1 warning, 3 unknown. Next: nodevet explain NV101`
+fn summary(report: &Report<'_>) -> String {
     let c = report.counts();
     let some = |n: usize, one: &str, many: &str| match n {
         0 => None,
@@ -184,31 +192,19 @@ fn summary(report: &Report<'_>, style: &Style) -> String {
         n => Some(format!("{n} {many}")),
     };
     let mut said: Vec<String> = [
-        some(c.errors, "error", "errors").map(|s| style.paint(Ink::Error, &s)),
-        some(c.warnings, "warning", "warnings").map(|s| style.paint(Ink::Warning, &s)),
-        some(c.notes, "note", "notes").map(|s| style.paint(Ink::Note, &s)),
+        some(c.errors, "error", "errors"),
+        some(c.warnings, "warning", "warnings"),
+        some(c.notes, "note", "notes"),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let found = !said.is_empty();
-    let rest = [(c.unknown, "unknown"), (c.suppressed, "suppressed"), (c.hidden, "not shown")];
-    if !found {
+    if said.is_empty() {
         let passed = some(c.passed, "rule passed", "rules passed").unwrap_or_else(|| "0 rules passed".into());
-        let applicable = match c.not_applicable {
-            0 => String::new(),
-            n => format!(", {n} not applicable"),
-        };
-        let rest: String = rest.iter().filter(|r| r.0 > 0).map(|(n, what)| format!(", {n} {what}")).collect();
-        let none = style.paint(Ink::Good, "no findings");
-        let next = next(report, &c).map(|n| format!(". Next: {n}")).unwrap_or_default();
-        let line = format!("{none}: {passed}{applicable}{rest}{next}");
-        return if report.kubernetes {
-            line
-        } else {
-            format!("no Kubernetes on this node: neither a kubelet nor a container runtime was found. {line}")
-        };
+        said.push(format!("no findings: {passed}"));
+        said.extend((c.not_applicable > 0).then(|| format!("{} not applicable", c.not_applicable)));
     }
+    let rest = [(c.unknown, "unknown"), (c.suppressed, "suppressed"), (c.hidden, "not shown")];
     said.extend(rest.iter().filter(|r| r.0 > 0).map(|(n, what)| format!("{n} {what}")));
     let next = next(report, &c).map(|n| format!(". Next: {n}")).unwrap_or_default();
     format!("{}{next}", said.join(", "))

@@ -18,7 +18,11 @@ pub(super) fn print(facts: &Facts<'_>, style: &Style, out: &mut dyn io::Write) -
             page.fact(&format!("in {world}"), there, decl, 2);
         }
         if style.detail == Detail::Verbose {
-            let _ = writeln!(page.text, "  {}", style.paint(Ink::Dim, &wrap(decl.doc, 2, 2, style.width)));
+            let _ = writeln!(
+                page.text,
+                "  {}",
+                style.paint(Ink::Dim, &wrap(&style.clean(decl.doc), 2, 2, style.width))
+            );
         }
     }
     out.write_all(page.text.as_bytes())
@@ -81,7 +85,9 @@ impl Page<'_> {
     fn rows(&mut self, fact: &InForce, decl: &Decl, indent: usize) {
         let Type::Table { row: what, columns } = &decl.ty else { return };
         for (number, row) in fact.rows.iter().enumerate() {
-            self.line(indent, &format!("{what} {}", number + 1), None);
+            let named = row.first().and_then(|cell| cell.value.is()).map(|v| shown(v, self.style));
+            let named = named.unwrap_or_else(|| (number + 1).to_string());
+            self.line(indent, &self.style.paint(Ink::Dim, &format!("{what} {named}")), None);
             for (column, cell) in columns.iter().zip(row) {
                 // What a row does not say is left out, unless there is a reason or everything is asked for.
                 let silent = cell.value == Known::ABSENT && cell.overridden.is_empty();

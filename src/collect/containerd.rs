@@ -1,0 +1,204 @@
+//! containerd: which main file, and what every generation still possible makes of it.
+
+use super::Ctx;
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What, Why};
+use crate::model::containerd::generation::{Generation, possible};
+use crate::model::containerd::{Input, Session, effective};
+use crate::model::{Captured, Reader};
+use crate::names;
+use crate::resolve::Variant;
+use crate::text::{Kind, Place, SourceId, Span};
+use crate::version::Version;
+use std::collections::BTreeMap;
+
+/// Where containerd reads without being told.
+const DEFAULT: &str = "/etc/containerd/config.toml";
+
+/// Distributions that keep the main file elsewhere: a part of the CRI endpoint that gives them
+/// away (empty: any), and the file.
+const LAYOUTS: [(&str, &str); 7] = [
+    ("/run/k3s/", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"),
+    ("/run/k3s/", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml"),
+    ("/k0s/", "/etc/k0s/containerd.toml"),
+    ("/microk8s/", "/var/snap/microk8s/current/args/containerd.toml"),
+    ("", DEFAULT),
+    ("", "/etc/cri/containerd.toml"),
+    ("", "/usr/share/containerd/config.toml"),
+];
+
+/// What the daemon's command line says of its main file.
+pub(crate) enum Told {
+    /// `--config FILE`, by a process or a unit.
+    File(String, Origin),
+    /// There is a command line, without `--config`.
+    Default,
+    /// No process and no unit.
+    Nothing,
+}
+
+/// What was found out of the daemon before its files are read.
+pub(crate) struct Daemon {
+    pub(crate) told: Told,
+    /// CRI endpoint of the kubelet, where it says one.
+    pub(crate) endpoint: Option<String>,
+    pub(crate) version: Statements,
+    /// A process, a unit or a binary of it is there.
+    pub(crate) installed: bool,
+    /// What it answers now, by name.
+    pub(crate) live: BTreeMap<&'static str, Said>,
+    /// The driver of each handler as its Status shows it.
+    pub(crate) live_handlers: BTreeMap<String, Said>,
+}
+
+struct Main {
+    path: String,
+    given: bool,
+    origin: Origin,
+}
+
+/// Says what holds in every generation, and gives a variant for each one possible.
+pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
+    let main = locate(ctx, &daemon);
+    let there = !matches!(ctx.node.stat(&main.path), Known::Absent(_));
+    let version = strongest(&daemon.version);
+    if !there && !daemon.installed && version.is_none() && !main.given {
+        let name = "containerd".to_owned();
+        return vec![Variant { name, facts: nothing("no containerd on this node") }];
+    }
+    let file = Said { value: Value::text(main.path.as_str()), origin: main.origin.clone() };
+    ctx.say(Fact::one("containerd.config_file", Known::Is(vec![file])));
+
+    let parsed = version.as_ref().and_then(|said| Version::parse(said.value.as_text()?));
+    let generations = possible(parsed.as_ref());
+    let input = Input {
+        main: &main.path,
+        main_given: main.given,
+        systemd_running: ctx
+            .known("host.systemd_running")
+            .and_then(|v| v.as_bool().map_or(Known::ABSENT, Known::Is)),
+        cgroup_mode: ctx
+            .known("cgroup.mode")
+            .and_then(|v| v.as_text().map_or(Known::ABSENT, |t| Known::Is(t.to_owned()))),
+    };
+    let mut session = Session::default();
+    let several = generations.len() > 1;
+    let mut variants = Vec::new();
+    for generation in generations {
+        let effective = effective(generation, &input, ctx, &mut session);
+        for problem in effective.problems() {
+            ctx.problem(problem.place, problem.message);
+        }
+        let mut facts = effective.facts();
+        facts.retain(|fact| fact.name != "containerd.config_file" && fact.name != "containerd.version");
+        facts.push(match (&daemon.version, several) {
+            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, generation),
+            (said, _) => Fact::one("containerd.version", said.clone()),
+        });
+        add_live(&mut facts, &daemon);
+        variants.push(Variant { name: generation.name.to_owned(), facts });
+    }
+    variants
+}
+
+/// The version that a world stands for.
+fn taken(ctx: &mut Ctx, generation: &Generation) -> Fact {
+    let text = generation.representative;
+    let source =
+        ctx.sources.add(format!("default:{}", generation.name.replace(' ', "-")), Kind::Default, text);
+    let place = Place { source, span: Span::new(0, text.len()) };
+    Fact::is("containerd.version", Value::text(text), Origin::new(Layer::Default, place))
+}
+
+fn locate(ctx: &mut Ctx, daemon: &Daemon) -> Main {
+    if let Some(path) = ctx.options.containerd_config.clone() {
+        let source = ctx.sources.add("assume:containerd-config", Kind::Assumed, path.as_str());
+        let place = Place { source, span: Span::new(0, path.len()) };
+        return Main { path, given: true, origin: Origin::new(Layer::Assumed, place) };
+    }
+    if let Told::File(path, origin) = &daemon.told {
+        return Main { path: path.clone(), given: true, origin: origin.clone() };
+    }
+    let endpoint = daemon.endpoint.clone().unwrap_or_default();
+    let fits = |mark: &str| mark.is_empty() || endpoint.contains(mark) || endpoint.is_empty();
+    let told_default = matches!(daemon.told, Told::Default);
+    let found = LAYOUTS
+        .iter()
+        .filter(|(mark, path)| if told_default { *path == DEFAULT } else { fits(mark) })
+        .map(|(_, path)| *path)
+        // an endpoint that names a distribution decides before /etc does
+        .find(|path| !matches!(ctx.node.stat(path), Known::Absent(_)))
+        .unwrap_or(DEFAULT);
+    let source = ctx.sources.add("default:containerd-config", Kind::Default, found);
+    let origin = Origin::new(Layer::Default, Place { source, span: Span::new(0, found.len()) });
+    // the embedding program always names its file
+    Main { path: found.to_owned(), given: found != DEFAULT, origin }
+}
+
+/// What the daemon answers now counts beside what its files say.
+fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
+    for (name, said) in daemon.live.iter().filter(|(name, _)| **name != "containerd.version") {
+        match facts.iter_mut().find(|fact| fact.name == *name) {
+            Some(Fact { what: What::One(Known::Is(statements)), .. }) => statements.push(said.clone()),
+            Some(fact) => fact.what = What::One(Known::Is(vec![said.clone()])),
+            None => facts.push(Fact::one(name, Known::Is(vec![said.clone()]))),
+        }
+    }
+    let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
+    if let Some(Fact { what: What::Rows(Known::Is(rows)), .. }) = rows {
+        for row in rows {
+            let name = row.iter().find(|(column, _)| *column == "name").and_then(|(_, said)| text_of(said));
+            let Some(live) = name.and_then(|name| daemon.live_handlers.get(&name)) else { continue };
+            if let Some((_, Known::Is(said))) = row.iter_mut().find(|(column, _)| *column == "systemd_cgroup")
+            {
+                said.push(live.clone());
+            }
+        }
+    }
+}
+
+fn text_of(said: &Statements) -> Option<String> {
+    said.is()?.last()?.value.as_text().map(str::to_owned)
+}
+
+pub(super) fn strongest(said: &Statements) -> Option<Said> {
+    said.is()?.iter().max_by_key(|s| s.origin.layer).cloned()
+}
+
+/// Every containerd fact, absent for one reason.
+fn nothing(note: &'static str) -> Vec<Fact> {
+    names::all()
+        .map(|id| id.decl())
+        .filter(|decl| decl.name.starts_with("containerd."))
+        .map(|decl| match decl.ty {
+            Type::Table { .. } => Fact::rows(decl.name, Known::Absent(note.into())),
+            Type::List(_) => Fact::each(decl.name, Known::Absent(note.into())),
+            _ => Fact::one(decl.name, Known::Absent(note.into())),
+        })
+        .collect()
+}
+
+impl Reader for Ctx<'_> {
+    fn file(&mut self, path: &str) -> Known<Captured> {
+        self.read(path)
+    }
+
+    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
+        Ctx::list(self, dir).map(|(_, entries)| entries.into_iter().map(|e| e.name).collect())
+    }
+
+    fn is_dir(&mut self, path: &str) -> Known<bool> {
+        let found = self.node.is_dir(path);
+        if let Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) = &found {
+            self.could_not_read(path, why);
+        }
+        found
+    }
+
+    fn link(&mut self, path: &str) -> Known<String> {
+        self.node.link(path)
+    }
+
+    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
+        self.sources.add(name, Kind::Default, text)
+    }
+}

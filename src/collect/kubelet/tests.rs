@@ -1,0 +1,217 @@
+use super::*;
+use crate::collect::Options;
+use crate::node::Node;
+use crate::resolve::{Snapshot, When};
+use crate::text::words;
+
+const HEAD: &str = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+const FILE: &str = "/var/lib/kubelet/config.yaml";
+
+struct Look {
+    now: Snapshot,
+    next: Snapshot,
+    problems: usize,
+}
+
+/// A text that begins with `~` gets the heading of a configuration.
+fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, version: &str) -> Look {
+    let text = |t: &str| t.strip_prefix('~').map_or(t.to_owned(), |body| format!("{HEAD}{body}"));
+    let node = Node::memory(files.iter().map(|(p, t)| (p.to_string(), text(t))).collect());
+    let options = Options::default();
+    let mut ctx = Ctx::new(&node, &options);
+    let mut args = |name: &str, line: Option<&str>| match line {
+        Some(line) => {
+            let source = ctx.sources.add(name, Kind::Argv, line);
+            Known::Is(words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect())
+        }
+        None => Known::ABSENT,
+    };
+    let (running, unit) = (args("argv:7", running), args("unit", unit));
+    let version = Version::parse(version);
+    let variants = collect(&mut ctx, &running, &unit, version.as_ref());
+    assert_eq!(variants.len(), 1);
+    let of = |when| Snapshot::unread().with(&variants[0].facts, when);
+    let (now, next) = (of(When::Now), of(When::NextStart));
+    for name in ["config_file", "runtime_endpoint", "configured_driver", "follows_runtime"] {
+        let value = &now.named(&format!("kubelet.{name}")).value;
+        assert_ne!(value, &Known::Unknown(Why::Unread), "{name}");
+    }
+    Look { now, next, problems: ctx.problems.len() }
+}
+
+fn shown(facts: &Snapshot, name: &str) -> String {
+    match &facts.named(&format!("kubelet.{name}")).value {
+        Known::Is(value) => value.to_string(),
+        Known::Absent(_) => "absent".into(),
+        Known::Unknown(_) => "unknown".into(),
+    }
+}
+
+#[test]
+fn flag_beats_file_beats_default() {
+    let systemd = &[(FILE, "~cgroupDriver: systemd\n")][..];
+    let with = format!("kubelet --config={FILE}");
+    for (files, line, driver, layer) in [
+        (systemd, with.clone(), "systemd", Layer::File),
+        (systemd, format!("{with} --cgroup-driver=cgroupfs"), "cgroupfs", Layer::Flag),
+        (systemd, format!("{with} --cgroup-driver="), "cgroupfs", Layer::Flag),
+        (systemd, "kubelet".into(), "cgroupfs", Layer::Default),
+        (systemd, format!("{with} --config="), "cgroupfs", Layer::Default),
+        (&[(FILE, "~x: 1\n")], with.clone(), "cgroupfs", Layer::Default),
+        (&[(FILE, "~cgroupDriver:\n")], with.clone(), "cgroupfs", Layer::Default),
+        (&[(FILE, "~cgroupDriver: Systemd\n")], with.clone(), "cgroupfs", Layer::File),
+    ] {
+        let look = look(files, None, Some(&line), "1.36");
+        assert_eq!(shown(&look.now, "configured_driver"), driver, "{line}");
+        assert_eq!(look.now.named("kubelet.configured_driver").by.as_ref().unwrap().layer, layer, "{line}");
+        assert_eq!(look.problems, 0);
+    }
+}
+
+#[test]
+fn without_a_command_line_a_usual_file_counts() {
+    let found = look(&[(FILE, "~cgroupDriver: systemd\n")], None, None, "1.36");
+    assert_eq!(shown(&found.now, "configured_driver"), "systemd");
+    assert_eq!(shown(&found.now, "config_file"), FILE);
+    assert_eq!(shown(&found.now, "runtime_endpoint"), "unix:///run/containerd/containerd.sock");
+    for (files, expected) in [
+        (&[("/etc/hosts", "")][..], "absent"),
+        (&[("/usr/bin/kubelet", "")], "absent"),
+        (&[("/usr/local/bin/k3s", "")], "unknown"),
+    ] {
+        assert_eq!(shown(&look(files, None, None, "1.36").now, "configured_driver"), expected, "{files:?}");
+    }
+}
+
+#[test]
+fn what_stops_the_kubelet_is_not_taken_for_a_driver() {
+    let line = format!("kubelet --config={FILE} --cgroup-driver=systemd");
+    let missing = look(&[], None, Some(&line), "1.36");
+    assert_eq!(shown(&missing.now, "configured_driver"), "absent");
+    let broken = look(&[(FILE, "~cgroupDriver: [\n")], None, Some(&line), "1.36");
+    assert_eq!(shown(&broken.now, "configured_driver"), "unknown");
+    assert_eq!(broken.problems, 1);
+}
+
+#[test]
+fn what_runs_and_what_starts_next_may_differ() {
+    let files = [(FILE, "~cgroupDriver: systemd\n")];
+    let with = format!("kubelet --config={FILE}");
+    let look = look(&files, Some(&format!("{with} --cgroup-driver=cgroupfs")), Some(&with), "1.36");
+    assert_eq!(shown(&look.now, "configured_driver"), "cgroupfs");
+    assert_eq!(shown(&look.next, "configured_driver"), "systemd");
+}
+
+#[test]
+fn the_gate_decides_until_it_is_locked() {
+    let on = "~featureGates: {KubeletCgroupDriverFromCRI: true}\n";
+    let off = "~featureGates: {KubeletCgroupDriverFromCRI: false}\n";
+    let beta = "~featureGates: {AllBeta: false}\n";
+    for (text, flag, version, follows) in [
+        ("~", "", "1.30.2", "false"),
+        (on, "", "1.30.2", "true"),
+        (beta, "", "1.30.2", "false"),
+        ("~", "--feature-gates=AllAlpha=true", "1.30.2", "true"),
+        ("~", "", "1.31.0", "true"),
+        (off, "", "1.31.0", "false"),
+        (beta, "", "1.33.0", "false"),
+        (off, "--feature-gates=KubeletCgroupDriverFromCRI=true", "1.33.0", "true"),
+        (on, "--feature-gates=AllBeta=false", "1.33.0", "true"),
+        (off, "", "1.34.0", "true"),
+    ] {
+        let look = look(&[(FILE, text)], None, Some(&format!("kubelet --config={FILE} {flag}")), version);
+        assert_eq!(shown(&look.now, "follows_runtime"), follows, "{text} {flag} {version}");
+    }
+}
+
+#[test]
+fn drop_ins_are_not_guessed() {
+    let line = format!("kubelet --config={FILE} --config-dir=/d");
+    let file = (FILE, "~cgroupDriver: systemd\n");
+    for (name, text, version, driver) in [
+        ("/d/10.conf", "~cgroupdriver: cgroupfs\n", "1.36", "unknown"),
+        ("/d/a/10.conf", "~cgroupDriver: cgroupfs\n", "1.36", "unknown"),
+        ("/d/10.conf", "~maxPods: 7\n", "1.36", "systemd"),
+        ("/d/10.conf", "~maxPods: 7\n", "1.29.3", "systemd"),
+        ("/d/10.conf", "~maxPods: 7\n", "1.28", "unknown"),
+        ("/d/10.yaml", "~cgroupDriver: cgroupfs\n", "1.36", "systemd"),
+    ] {
+        let look = look(&[file, (name, text)], None, Some(&line), version);
+        assert_eq!(shown(&look.now, "configured_driver"), driver, "{name} {text} {version}");
+    }
+    let line = format!("{line} --cgroup-driver=systemd");
+    let flagged = look(&[file, ("/d/1.conf", "~cgroupDriver: x\n")], None, Some(&line), "1.36");
+    assert_eq!(shown(&flagged.now, "configured_driver"), "systemd");
+}
+
+#[test]
+fn each_possible_version_is_a_variant() {
+    let node = Node::memory([(FILE.to_owned(), HEAD.to_owned())].into());
+    let options = Options::default();
+    let mut ctx = Ctx::new(&node, &options);
+    let variants = collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, None);
+    let names: Vec<_> = variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["kubelet before 1.31", "kubelet 1.31-1.33", "kubelet 1.34 and later"]);
+}
+
+/// Kubelets of four versions were run with these files and flags; what they made of them is in the
+/// fixture. `accepted` and later stages tell the driver, earlier ones that it did not start.
+#[test]
+fn real_kubelets_say_the_same() {
+    let mut told = 0;
+    for line in include_str!("../../../fixtures/kubelet/cases.jsonl").lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |v: &serde_json::Value| v.as_str().unwrap_or_default().to_owned();
+        let files: Vec<_> =
+            case["files"].as_object().unwrap().iter().map(|(p, t)| (p.clone(), text(t))).collect();
+        let files: Vec<_> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+        let args: Vec<_> = case["args"].as_array().unwrap().iter().map(text).collect();
+        for (version, result) in case["results"].as_object().unwrap() {
+            let name = format!("{} on {version}", text(&case["case"]));
+            let look = look(&files, Some(&args.join(" ")), None, version);
+            let driver = shown(&look.now, "configured_driver");
+            let stage = text(&result["stage"]);
+            if let Some(configured) = result["configured"].as_str() {
+                let merged = args.iter().any(|a| a.starts_with("--config-dir"));
+                if driver != "unknown" || !merged {
+                    assert_eq!(driver, behaves_as(configured), "{name}");
+                    told += 1;
+                }
+                let in_force = in_force_of(&look.now, &text(&case["runtime"]));
+                if let (Some(expected), false) =
+                    (result["in_force"].as_str(), in_force == driver && driver == "unknown")
+                {
+                    assert_eq!(in_force, expected, "{name}");
+                }
+            } else if stage == "config-load" && look.problems == 0 {
+                // what is wrong with other fields is not looked at
+                let others = ["d25-", "d27-", "d34-", "d35-", "d40-", "d41-"];
+                assert!(others.iter().any(|other| name.starts_with(other)), "{name} is refused: {driver}");
+            }
+        }
+    }
+    assert!(told > 250, "{told}");
+}
+
+/// The driver after asking a runtime of this name: `c21-true` answers systemd, 1.7 does not answer.
+fn in_force_of(facts: &Snapshot, runtime: &str) -> String {
+    let reported = match runtime {
+        "c21-true" => "systemd",
+        "c21-false" | "c21-unset" => "cgroupfs",
+        _ => "unimplemented",
+    };
+    let origin = || {
+        let source = crate::text::Sources::default().add("cri:RuntimeConfig", Kind::Cri, "{}");
+        Origin::new(Layer::Runtime, Place { source, span: Span::default() })
+    };
+    let mut facts = facts.with(
+        &[
+            Fact::is("containerd.boots", Value::Bool(true), origin()),
+            Fact::is("containerd.cri_enabled", Value::Bool(true), origin()),
+            Fact::is("containerd.reported_driver", Value::text(reported), origin()),
+        ],
+        When::Now,
+    );
+    crate::derive::derive(&mut facts);
+    shown(&facts, "cgroup_driver")
+}

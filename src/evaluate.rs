@@ -1,0 +1,138 @@
+//! Rules over facts: verdicts. Pure, and cannot fail.
+
+use crate::fact::{Known, Value};
+use crate::finding::{Finding, Missing, Outcome, Severity, Verdict};
+use crate::resolve::{Snapshot, Worlds};
+use crate::rule::Rule;
+use crate::rule::expr::{Out, Ref, evaluate as run};
+use crate::rule::law::{At, Case};
+use crate::text::{Place, Sources};
+
+mod confidence;
+mod show;
+mod view;
+mod worlds;
+
+use view::View;
+
+/// Judges every rule, at the moment that it asks for, in every world that matters to it.
+/// Verdicts come in the order of the rules, and for a table in the order of its rows.
+pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) -> Vec<Verdict> {
+    let mut verdicts = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let moment = if rule.at == At::NextStart { next } else { now };
+        let reads = rule.reads();
+        let relevant = worlds::relevant(rule, &reads, moment);
+        let context = Context { rule, reads: &reads, worlds: moment, sources };
+        let judged: Vec<_> = relevant.iter().map(|world| judge(&context, &world.facts)).collect();
+        let read: Vec<String> = reads.iter().map(|at| at.name(rule.each)).collect();
+        verdicts.extend(worlds::combine(moment, &relevant, judged).into_iter().map(|outcome| Verdict {
+            code: rule.code.clone(),
+            name: rule.name.clone(),
+            outcome,
+            read: read.clone(),
+        }));
+    }
+    verdicts
+}
+
+/// What a world says: of the rule as a whole, or of each row.
+enum Judged {
+    Whole(Outcome),
+    Rows(Vec<(RowKey, Outcome)>),
+}
+
+/// By what a row is known again in another world: its first cell, where it stands, and how many
+/// like it came before.
+#[derive(Clone, Debug, PartialEq)]
+struct RowKey {
+    first: Option<Value>,
+    places: Vec<Option<Place>>,
+    nth: usize,
+}
+
+/// One world's answer.
+fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
+    let Some(table) = context.rule.each else {
+        return Judged::Whole(context.law(&View { facts, each: None, row: None }));
+    };
+    let in_force = facts.get(table);
+    match &in_force.value {
+        Known::Absent(_) => return Judged::Whole(Outcome::NotApplicable),
+        Known::Unknown(why) => {
+            let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
+            return Judged::Whole(Outcome::Unknown(vec![missing]));
+        }
+        Known::Is(_) => {}
+    }
+    let mut rows: Vec<(RowKey, Outcome)> = Vec::with_capacity(in_force.rows.len());
+    for (index, cells) in in_force.rows.iter().enumerate() {
+        let view = View { facts, each: Some(table), row: Some((index, cells)) };
+        let mut key = show::key(context.rule, cells);
+        key.nth = rows.iter().filter(|(k, _)| k.first == key.first && k.places == key.places).count();
+        rows.push((key, context.law(&view)));
+    }
+    Judged::Rows(rows)
+}
+
+struct Context<'a> {
+    rule: &'a Rule,
+    reads: &'a [Ref],
+    worlds: &'a Worlds,
+    sources: &'a Sources,
+}
+
+impl Context<'_> {
+    /// Given this, expect that. What comes out absent does not apply.
+    fn law(&self, view: &View<'_>) -> Outcome {
+        match self.rule.given.as_ref().map(|given| run(given, view)) {
+            Some(Out::Unknown(missing)) => return Outcome::Unknown(missing),
+            Some(given) if !given.is_true() => return Outcome::NotApplicable,
+            _ => {}
+        }
+        match run(&self.rule.expect, view) {
+            Out::Unknown(missing) => Outcome::Unknown(missing),
+            Out::Absent => Outcome::NotApplicable,
+            expect if expect.is_false() => Outcome::Finding(Box::new(self.finding(view))),
+            _ => Outcome::Pass,
+        }
+    }
+
+    fn finding(&self, view: &View<'_>) -> Finding {
+        let (severity, undecided) = severity(&self.rule.severity, view);
+        let (confidence, certainty) = confidence::of(self, view, &undecided);
+        Finding {
+            code: self.rule.code.clone(),
+            name: self.rule.name.clone(),
+            severity,
+            confidence,
+            certainty,
+            message: self.rule.message.fill(view),
+            labels: show::labels(self.rule, view, self.sources),
+            fixes: show::fixes(self.rule, view),
+            facts: show::facts(self.rule, self.reads, view),
+        }
+    }
+}
+
+/// The first case that is true; where some before it are unknown, the mildest still possible,
+/// with the facts that would decide.
+fn severity(cases: &[Case], view: &View<'_>) -> (Severity, Vec<Missing>) {
+    let (mut possible, mut undecided) = (Vec::new(), Vec::new());
+    for case in cases {
+        match case.when.as_ref().map(|when| run(when, view)) {
+            Some(Out::Unknown(missing)) => {
+                possible.push(case.is);
+                undecided.extend(missing);
+            }
+            Some(out) if !out.is_true() => {}
+            _ => {
+                possible.push(case.is);
+                break;
+            }
+        }
+    }
+    let differ = possible.windows(2).any(|pair| pair[0] != pair[1]);
+    let mildest = possible.into_iter().min().unwrap_or(Severity::Note);
+    (mildest, if differ { undecided } else { Vec::new() })
+}

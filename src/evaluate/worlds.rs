@@ -1,0 +1,122 @@
+//! One verdict out of the answers of several worlds.
+
+use super::{Judged, RowKey};
+use crate::fact::Why;
+use crate::finding::{Confidence, Finding, Missing, Outcome};
+use crate::names;
+use crate::resolve::{World, Worlds};
+use crate::rule::Rule;
+use crate::rule::expr::{Ref, eval::join};
+
+/// One world for each combination of generations that a rule can tell apart.
+pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Vec<&'a World> {
+    let more = rule.severity_reads();
+    let facts = reads.iter().chain(&more).filter_map(|at| match at {
+        Ref::Fact(id) => Some(*id),
+        Ref::Cell(_) => None,
+    });
+    let depends: Vec<(bool, bool)> = facts.chain(rule.each).map(names::depends).collect();
+    let (containerd, kubelet) = (depends.iter().any(|d| d.0), depends.iter().any(|d| d.1));
+    let Some(first) = worlds.worlds.first() else { return Vec::new() };
+    let told = |world: &&World| {
+        (containerd || world.containerd == first.containerd) && (kubelet || world.kubelet == first.kubelet)
+    };
+    worlds.worlds.iter().filter(told).collect()
+}
+
+/// The outcomes of a rule: one, or one for each row met in any world.
+pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judged>) -> Vec<Outcome> {
+    let mut keys: Vec<RowKey> = Vec::new();
+    for key in
+        judged.iter().filter_map(|j| if let Judged::Rows(rows) = j { Some(rows) } else { None }).flatten()
+    {
+        if !keys.contains(&key.0) {
+            keys.push(key.0.clone());
+        }
+    }
+    if keys.is_empty() {
+        let whole = judged.into_iter().map(|j| match j {
+            Judged::Whole(outcome) => outcome,
+            Judged::Rows(_) => Outcome::NotApplicable,
+        });
+        return vec![one(worlds, relevant, whole.collect())];
+    }
+    let of_key = |key: &RowKey, judged: &mut Judged| match judged {
+        Judged::Whole(outcome) => outcome.clone(),
+        Judged::Rows(rows) => match rows.iter().position(|(k, _)| k == key) {
+            Some(at) => rows.swap_remove(at).1,
+            None => Outcome::NotApplicable,
+        },
+    };
+    keys.iter()
+        .map(|key| one(worlds, relevant, judged.iter_mut().map(|j| of_key(key, j)).collect()))
+        .collect()
+}
+
+/// A finding in all worlds is one; in none, the rule passes or does not apply; else it is unknown.
+fn one(worlds: &Worlds, relevant: &[&World], outcomes: Vec<Outcome>) -> Outcome {
+    let broken: Vec<bool> = outcomes.iter().map(|o| matches!(o, Outcome::Finding(_))).collect();
+    let mut missing = Vec::new();
+    let (mut findings, mut passed) = (Vec::new(), false);
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Finding(finding) => findings.push(*finding),
+            Outcome::Pass => passed = true,
+            Outcome::NotApplicable => {}
+            Outcome::Unknown(more) => join(&mut missing, more),
+        }
+    }
+    if findings.len() == broken.len()
+        && let Some(finding) = same(&findings)
+    {
+        return Outcome::Finding(Box::new(finding));
+    }
+    if !findings.is_empty() {
+        let mut named = needs(worlds, relevant, &broken);
+        join(&mut named, missing);
+        return Outcome::Unknown(named);
+    }
+    match (missing.is_empty(), passed) {
+        (false, _) => Outcome::Unknown(missing),
+        (true, true) => Outcome::Pass,
+        (true, false) => Outcome::NotApplicable,
+    }
+}
+
+/// The finding of the first world, as sure as the least sure; where the worlds differ in its
+/// severity, the mildest.
+fn same(findings: &[Finding]) -> Option<Finding> {
+    let mut finding = findings.first()?.clone();
+    let least_sure = findings.iter().min_by_key(|f| f.confidence)?;
+    finding.confidence = least_sure.confidence;
+    finding.certainty.clone_from(&least_sure.certainty);
+    finding.severity = findings.iter().map(|f| f.severity).min()?;
+    if findings.iter().any(|f| f.severity != finding.severity) {
+        finding.confidence = Confidence::Possible;
+        finding.certainty = "the severity depends on a version that is unknown".to_owned();
+    }
+    Some(finding)
+}
+
+/// Which generations break the law, for each daemon whose version decides.
+fn needs(worlds: &Worlds, relevant: &[&World], broken: &[bool]) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let sides: [(&'static str, &[String], fn(&World) -> usize); 2] =
+        [("containerd", &worlds.containerd, |w| w.containerd), ("kubelet", &worlds.kubelet, |w| w.kubelet)];
+    for (of, generations, index) in sides {
+        let outcomes = |generation: usize| {
+            let of_it = relevant.iter().zip(broken).filter(move |(w, _)| index(w) == generation);
+            of_it.map(|(_, broken)| *broken).collect::<Vec<_>>()
+        };
+        let met: Vec<usize> =
+            (0..generations.len()).filter(|g| relevant.iter().any(|w| index(w) == *g)).collect();
+        let decides = met.windows(2).any(|pair| outcomes(pair[0]) != outcomes(pair[1]));
+        if !decides {
+            continue;
+        }
+        let breaks = met.iter().filter(|g| outcomes(**g).contains(&true));
+        let named: Vec<String> = breaks.filter_map(|g| generations.get(*g)).cloned().collect();
+        missing.push(Missing { fact: format!("{of}.version"), why: Why::NeedsVersion { of, worlds: named } });
+    }
+    missing
+}

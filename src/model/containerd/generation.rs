@@ -1,0 +1,294 @@
+//! What differs between versions of containerd, as one table.
+
+use crate::model::toml::Dialect;
+use crate::version::Version;
+
+/// In which order texts become one configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pipeline {
+    /// 1.x: a later file replaces a plugin's table whole; nothing is migrated.
+    Replace,
+    /// 2.0 to 2.2: tables merge deeply, the merged whole is migrated by its last version.
+    MergeThenMigrate,
+    /// 2.3 on: each file is migrated from its own version, then merged.
+    MigrateThenMerge,
+}
+
+/// Which written keys a field of a Go struct answers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Any mix of cases; two that fit one field are taken in random order.
+    AnyCase,
+    /// As declared, all lower, all upper, first letter lower: the first that is there.
+    FourSpellings,
+    /// Any mix of cases; all that fit are applied, the last one stays.
+    LastOfAnyCase,
+}
+
+/// Versions that make the same of every configuration.
+#[derive(Debug)]
+pub struct Generation {
+    /// As shown, e.g. `containerd 1.7.17+`.
+    pub name: &'static str,
+    /// A version of this generation.
+    pub representative: &'static str,
+    /// First version of it; empty: no lower bound.
+    first: &'static str,
+    /// First version after it; empty: no upper bound.
+    next: &'static str,
+    pub(super) parser: Dialect,
+    pub(super) keys: Keys,
+    pub(super) pipeline: Pipeline,
+    /// Highest `version` it takes; `None`: it does not look.
+    pub(super) max_version: Option<i64>,
+    /// Name and text of the defaults it prints.
+    pub(super) defaults: (&'static str, &'static str),
+    /// Relative globs count from the daemon's working directory (`/`), not from the importing file.
+    pub(super) globs_from_root: bool,
+    /// A missing file is no error: it silently ends loading and skips validation (1.4).
+    pub(super) missing_ends_loading: bool,
+    /// Ids of plugin tables must begin with `io.containerd.` (1.7).
+    pub(super) plugin_prefix: bool,
+    /// Refuses a drop-in of a higher version than the main file's (2.3.0 to 2.3.4).
+    pub(super) drop_in_check: bool,
+    /// `registry.config_path` has a non-empty default, so that `mirrors` conflict with it (2.2.0, 2.2.1).
+    pub(super) default_config_path: bool,
+}
+
+const fn text(version: &'static str) -> (&'static str, &'static str) {
+    let text = match version.as_bytes() {
+        b"1.4" => include_str!("defaults/1.4.toml"),
+        b"1.5" => include_str!("defaults/1.5.toml"),
+        b"1.6" => include_str!("defaults/1.6.toml"),
+        b"1.7" => include_str!("defaults/1.7.toml"),
+        b"2.0" => include_str!("defaults/2.0.toml"),
+        b"2.1" => include_str!("defaults/2.1.toml"),
+        b"2.2" => include_str!("defaults/2.2.toml"),
+        _ => include_str!("defaults/2.3.toml"),
+    };
+    (version, text)
+}
+
+const V1: Generation = Generation {
+    name: "",
+    representative: "",
+    first: "",
+    next: "",
+    parser: Dialect::GoTomlV1,
+    keys: Keys::FourSpellings,
+    pipeline: Pipeline::Replace,
+    max_version: None,
+    defaults: text("1.6"),
+    globs_from_root: false,
+    missing_ends_loading: false,
+    plugin_prefix: false,
+    drop_in_check: false,
+    default_config_path: false,
+};
+
+const V2: Generation = Generation {
+    parser: Dialect::GoTomlV2,
+    keys: Keys::LastOfAnyCase,
+    pipeline: Pipeline::MergeThenMigrate,
+    max_version: Some(3),
+    ..V1
+};
+
+// Bounds inside a minor series, from upstream's release notes: relative globs were mended in
+// 1.6.29 and 1.7.16, versions too high are refused since 1.6.32 and 1.7.17.
+static TABLE: &[Generation] = &[
+    Generation {
+        name: "containerd 1.4",
+        representative: "1.4.13",
+        next: "1.5.0-alpha",
+        parser: Dialect::BurntSushi,
+        keys: Keys::AnyCase,
+        defaults: text("1.4"),
+        globs_from_root: true,
+        missing_ends_loading: true,
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.5",
+        representative: "1.5.18",
+        first: "1.5.0-alpha",
+        next: "1.6.0-alpha",
+        defaults: text("1.5"),
+        globs_from_root: true,
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.6.0-1.6.28",
+        representative: "1.6.20",
+        first: "1.6.0-alpha",
+        next: "1.6.29",
+        globs_from_root: true,
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.6.29-1.6.31",
+        representative: "1.6.31",
+        first: "1.6.29",
+        next: "1.6.32",
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.6.32+",
+        representative: "1.6.39",
+        first: "1.6.32",
+        next: "1.7.0-alpha",
+        max_version: Some(2),
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.7.0-1.7.15",
+        representative: "1.7.13",
+        first: "1.7.0-alpha",
+        next: "1.7.16",
+        defaults: text("1.7"),
+        globs_from_root: true,
+        plugin_prefix: true,
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.7.16",
+        representative: "1.7.16",
+        first: "1.7.16",
+        next: "1.7.17",
+        defaults: text("1.7"),
+        plugin_prefix: true,
+        ..V1
+    },
+    Generation {
+        name: "containerd 1.7.17+",
+        representative: "1.7.24",
+        first: "1.7.17",
+        next: "2.0.0-alpha",
+        defaults: text("1.7"),
+        plugin_prefix: true,
+        max_version: Some(2),
+        ..V1
+    },
+    Generation {
+        name: "containerd 2.0",
+        representative: "2.0.7",
+        first: "2.0.0-alpha",
+        next: "2.1.0-alpha",
+        defaults: text("2.0"),
+        ..V2
+    },
+    Generation {
+        name: "containerd 2.1",
+        representative: "2.1.9",
+        first: "2.1.0-alpha",
+        next: "2.2.0-alpha",
+        defaults: text("2.1"),
+        ..V2
+    },
+    Generation {
+        name: "containerd 2.2.0-2.2.1",
+        representative: "2.2.1",
+        first: "2.2.0-alpha",
+        next: "2.2.2",
+        defaults: text("2.2"),
+        default_config_path: true,
+        ..V2
+    },
+    Generation {
+        name: "containerd 2.2.2+",
+        representative: "2.2.7",
+        first: "2.2.2",
+        next: "2.3.0-alpha",
+        defaults: text("2.2"),
+        ..V2
+    },
+    Generation {
+        name: "containerd 2.3.0-2.3.4",
+        representative: "2.3.4",
+        first: "2.3.0-alpha",
+        next: "2.3.5",
+        pipeline: Pipeline::MigrateThenMerge,
+        max_version: Some(4),
+        defaults: text("2.3"),
+        drop_in_check: true,
+        ..V2
+    },
+    Generation {
+        name: "containerd 2.3.5+",
+        representative: "2.3.5",
+        first: "2.3.5",
+        pipeline: Pipeline::MigrateThenMerge,
+        max_version: Some(4),
+        defaults: text("2.3"),
+        ..V2
+    },
+];
+
+/// All generations, oldest first.
+pub fn all() -> &'static [Generation] {
+    TABLE
+}
+
+/// The generations a version may belong to: one when it is decided, several when it is known in part.
+pub fn possible(version: Option<&Version>) -> Vec<&'static Generation> {
+    TABLE
+        .iter()
+        .filter(|g| {
+            let Some(version) = version else { return true };
+            let out = (!g.first.is_empty() && version.since(g.first) == Some(false))
+                || (!g.next.is_empty() && version.since(g.next) == Some(true));
+            !out
+        })
+        .collect()
+}
+
+impl Generation {
+    /// 1.4 to 1.7.
+    pub(super) fn is_v1(&self) -> bool {
+        self.pipeline == Pipeline::Replace
+    }
+
+    /// At or after a minor series, e.g. `1.5`.
+    pub(super) fn since(&self, point: &str) -> bool {
+        Version::parse(self.representative).and_then(|v| v.since(point)).unwrap_or(false)
+    }
+
+    /// Name of the source that holds its defaults.
+    pub(super) fn default_source(&self) -> String {
+        format!("default:containerd-{}", self.defaults.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(version: &str) -> Vec<&'static str> {
+        possible(Version::parse(version).as_ref()).into_iter().map(|g| g.name).collect()
+    }
+
+    #[test]
+    fn a_full_version_has_one_generation() {
+        for g in all() {
+            assert_eq!(names(g.representative), [g.name]);
+        }
+        for (version, name) in [
+            ("1.3.10", "containerd 1.4"),
+            ("1.6.20~ds1", "containerd 1.6.0-1.6.28"),
+            ("1.7.24~ds1", "containerd 1.7.17+"),
+            ("v2.2.0", "containerd 2.2.0-2.2.1"),
+            ("2.4.0-beta.0", "containerd 2.3.5+"),
+            ("2.3.0-rc.1", "containerd 2.3.0-2.3.4"),
+        ] {
+            assert_eq!(names(version), [name], "{version}");
+        }
+    }
+
+    #[test]
+    fn a_version_known_in_part_has_several() {
+        assert_eq!(names("2.1"), ["containerd 2.1"]);
+        assert_eq!(names("1.7"), ["containerd 1.7.0-1.7.15", "containerd 1.7.16", "containerd 1.7.17+"]);
+        assert_eq!(names("1").len(), 8);
+        assert_eq!(possible(None).len(), all().len());
+    }
+}

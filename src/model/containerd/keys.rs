@@ -1,0 +1,248 @@
+//! What is written, in force or not: keys below plugins, settings that look like a cgroup driver,
+//! files that look like drop-ins.
+
+use super::load::{Effect, File, Load};
+use super::migrate::{self, CRI, IMAGES, RUNTIME};
+use super::session::World;
+use super::tree::{Shared, Tree};
+use super::{Effective, generation::Pipeline, paths};
+use crate::fact::{Known, Row, Value};
+use crate::text::{Place, SourceId, Span};
+use std::collections::BTreeSet;
+
+/// A `*.toml` where drop-ins are kept.
+#[derive(Debug)]
+pub(super) struct DropIn {
+    pub(super) path: String,
+    pub(super) reached: bool,
+}
+
+/// Files in the usual directories beside the main file, reached or not.
+pub(super) fn dropins(main: &str, load: &Load, world: &mut World) -> Known<Vec<DropIn>> {
+    let mut found = Vec::new();
+    for name in ["conf.d", "config.d", "containerd.conf.d", "containerd.d"] {
+        let dir = paths::join(paths::dir(main), name);
+        match world.list(&dir) {
+            Known::Is(names) => found.extend(names.iter().filter(|n| n.ends_with(".toml")).map(|n| {
+                let path = format!("{dir}/{n}");
+                let reached = load.files.iter().any(|f| f.path == path && f.effect != Effect::Ignored);
+                DropIn { path, reached }
+            })),
+            Known::Absent(_) => {}
+            Known::Unknown(why) => return Known::Unknown(why),
+        }
+    }
+    Known::Is(found)
+}
+
+/// A plugin table of a file, under the id that is written.
+fn sections<'f>(effective: &Effective, file: &'f File) -> Vec<&'f (std::rc::Rc<str>, Shared)> {
+    let Some(root) = file.document.as_ref().and_then(|d| d.table()) else { return Vec::new() };
+    let exact = effective.generation.is_v1() && effective.generation.since("1.5");
+    let is_plugins = |k: &str| if exact { k == "plugins" } else { k.eq_ignore_ascii_case("plugins") };
+    root.entries
+        .iter()
+        .filter(|(k, _)| is_plugins(k))
+        .filter_map(|(_, v)| v.table())
+        .flat_map(|t| &t.entries)
+        .collect()
+}
+
+impl Effective {
+    /// `version` in force for a file; 0: none said.
+    fn version_for(&self, file: &File) -> i64 {
+        match self.generation.pipeline {
+            Pipeline::MigrateThenMerge => file.version(),
+            _ => self.merged.version.as_ref().and_then(|v| v.int()).unwrap_or(0),
+        }
+    }
+
+    /// Keys directly below a plugin, per file.
+    pub(super) fn plugin_keys(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for file in &self.load.files {
+            let version = self.version_for(file);
+            for (id, section) in sections(self, file) {
+                for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
+                    let place = value.at.key();
+                    let cell = |v: Value| self.at_key(v, place, value);
+                    rows.push(vec![
+                        ("path", cell(Value::text(file.path.as_str()))),
+                        ("file_version", cell(Value::Int(version))),
+                        ("plugin", cell(Value::text(&**id))),
+                        ("name", cell(Value::text(&**name))),
+                        ("effective", cell(Value::Bool(self.reads(file, id, section, name)))),
+                    ]);
+                }
+            }
+        }
+        rows
+    }
+
+    /// Whether this generation reads a key there.
+    fn reads(&self, file: &File, id: &str, section: &Shared, name: &str) -> bool {
+        let replaced = self.merged.replaced.iter().any(|r| r.old.at.place == section.at.place);
+        if file.effect != Effect::Read || self.load.hidden.is_some() || replaced {
+            return false;
+        }
+        if self.generation.is_v1() {
+            let Some(known) = self.known_ids.iter().find(|k| self.merged.name_of(self.generation, k) == id)
+            else {
+                return false;
+            };
+            return self.has_field(known, name);
+        }
+        let said = file.version();
+        let renamed = if said < 2 { migrate::full_id(id) } else { id.to_owned() };
+        let lifted = match self.generation.pipeline {
+            Pipeline::MigrateThenMerge => said < 4,
+            _ => self.merged.running < 3,
+        };
+        if renamed == CRI && lifted {
+            return matches!(name, "sandbox_image" | "containerd" | "cni")
+                || migrate::TO_IMAGES.contains(&name)
+                || migrate::SERVER.contains(&name)
+                || self.has_field(RUNTIME, name);
+        }
+        self.has_field(&renamed, name)
+    }
+
+    fn has_field(&self, id: &str, name: &str) -> bool {
+        let more: &[&str] = if id == IMAGES { &["pinned_images", "runtime_platforms"] } else { &[] };
+        let fits = |field: &str| match self.generation.keys {
+            super::generation::Keys::FourSpellings => field == name || field.to_ascii_uppercase() == name,
+            _ => field.eq_ignore_ascii_case(name),
+        };
+        more.iter().any(|f| fits(f)) || self.fields.iter().any(|(plugin, field)| *plugin == id && fits(field))
+    }
+
+    /// Every key that looks like a cgroup driver setting.
+    pub(super) fn driver_settings(&self) -> Vec<Row> {
+        let decides = self.deciding();
+        let mut rows = Vec::new();
+        for file in &self.load.files {
+            let Some(root) = file.document.as_ref().and_then(|d| d.table()) else { continue };
+            let mut found = Vec::new();
+            walk(root, &mut found);
+            for (key, value) in found {
+                let place = value.at.place;
+                let effective = decides.contains(&spot(place));
+                let written = value.at.written();
+                let because =
+                    if effective { String::new() } else { self.because(file, &written, &key, &value) };
+                let cell = |v: Value| self.at_key(v, place, &value);
+                let token = file.text.get(place.span.start..place.span.end).unwrap_or_default();
+                let mut row = vec![
+                    ("path", cell(Value::text(file.path.as_str()))),
+                    ("key", cell(Value::text(key))),
+                    ("written", cell(Value::text(written.join(".")))),
+                    ("value", cell(Value::text(token))),
+                    ("effective", cell(Value::Bool(effective))),
+                ];
+                if !effective {
+                    row.push(("because", cell(Value::text(because))));
+                }
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    /// Places of all values that decide a driver, or would if nothing overrode them.
+    fn deciding(&self) -> BTreeSet<(SourceId, Span)> {
+        let mut places = BTreeSet::new();
+        for handler in self.running.iter().flat_map(|r| &r.handlers) {
+            let value = match &handler.driver {
+                super::handlers::Driver::Is(Some(value), _) => value.clone(),
+                super::handlers::Driver::Random(value) => value.clone(),
+                _ => continue,
+            };
+            for one in value.beaten.iter().chain([&value]) {
+                places.insert(spot(one.at.place));
+            }
+        }
+        places
+    }
+
+    fn because(&self, file: &File, written: &[String], key: &str, value: &Shared) -> String {
+        if file.effect == Effect::Ignored {
+            return "containerd does not get to this file".into();
+        }
+        let Some(running) = &self.running else {
+            return match self.stop {
+                Some(_) => "the daemon does not start".into(),
+                None => "an input could not be read".into(),
+            };
+        };
+        let parent = written.len().checked_sub(2).map(|i| written[i].as_str()).unwrap_or_default();
+        let in_options = written.len() >= 4 && parent.eq_ignore_ascii_case("options");
+        let id = written.get(1).map(String::as_str).unwrap_or_default();
+        let section = sections(self, file).into_iter().find(|(k, _)| **k == *id).map(|(_, s)| s);
+        let Some(section) = section else {
+            return "only options of a runtime handler set the driver".into();
+        };
+        if self.merged.replaced.iter().any(|r| r.old.at.place == section.at.place) {
+            return "a later file replaces this whole section".into();
+        }
+        if !in_options {
+            return match key {
+                "systemd_cgroup" if !self.generation.is_v1() => {
+                    "containerd 2 no longer reads systemd_cgroup".into()
+                }
+                "systemd_cgroup" if parent == id => {
+                    "systemd_cgroup is only for handlers of type io.containerd.runtime.v1.linux".into()
+                }
+                _ => "only the options of a runtime handler set the driver".into(),
+            };
+        }
+        let first = written.get(2).map(String::as_str).unwrap_or_default();
+        if !self.reads(file, id, section, first) {
+            return format!("this containerd does not read [plugins.\"{id}\"] here");
+        }
+        let name = written.len().checked_sub(3).map(|i| written[i].as_str()).unwrap_or_default();
+        let Some(handler) = running.handlers.iter().find(|h| *h.name == *name) else {
+            return "another section decides".into();
+        };
+        if let Some((why, _)) = &handler.unusable {
+            return format!("pods of `{name}` cannot be created: {why}");
+        }
+        if handler.family == super::handlers::Family::Other {
+            return format!("the shim {} takes no such option", handler.type_text());
+        }
+        if key.contains('_') || !key.eq_ignore_ascii_case("SystemdCgroup") {
+            return "the option is spelt SystemdCgroup".into();
+        }
+        let in_force = handler.options.as_ref().and_then(|o| o.get(key));
+        match in_force {
+            Some(v) if spot(v.at.place) == spot(value.at.place) => "the option is spelt SystemdCgroup".into(),
+            _ => "another section decides".into(),
+        }
+    }
+
+    fn at_key(&self, value: Value, place: Place, at: &Shared) -> crate::fact::Statements {
+        let mut statements = self.from(value, &at.at, None);
+        if let Known::Is(said) = &mut statements {
+            said.iter_mut().for_each(|s| s.origin.place = place);
+        }
+        statements
+    }
+}
+
+fn spot(place: Place) -> (SourceId, Span) {
+    (place.source, place.span)
+}
+
+fn walk(tree: &Tree, found: &mut Vec<(String, Shared)>) {
+    for (key, value) in &tree.entries {
+        let folded: String = key.chars().filter(|c| *c != '_').collect();
+        if folded.eq_ignore_ascii_case("systemdcgroup") {
+            found.push((key.to_string(), value.clone()));
+        }
+        if let Some(inner) = value.table() {
+            walk(inner, found);
+        }
+        for inner in value.array().iter().filter_map(|v| v.table()) {
+            walk(inner, found);
+        }
+    }
+}

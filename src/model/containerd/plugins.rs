@@ -1,0 +1,84 @@
+//! The tables of all plugins, decoded over their defaults.
+
+use super::decode::{Decoder, Mismatch};
+use super::generation::Generation;
+use super::load::Stop;
+use super::merge::Merged;
+use super::migrate::{CRI, IMAGES, RUNTIME};
+use super::schema;
+use super::session::World;
+use super::tree::{At, Data, Shared, Tree, made};
+use crate::text::{Place, SourceId, Span};
+
+/// The plugins that make CRI in 2.x.
+pub(super) const CRI_PARTS: &[&str] = &[CRI, RUNTIME, IMAGES];
+
+/// CRI's configuration in force. In 1.x the three are one table.
+#[derive(Clone, Debug)]
+pub(super) struct Cri {
+    pub(super) runtime: Shared,
+    pub(super) images: Shared,
+    pub(super) server: Shared,
+    /// Source of the defaults.
+    pub(super) defaults: SourceId,
+}
+
+impl Cri {
+    pub(super) fn is_default(&self, value: &Shared) -> bool {
+        value.at.place.source == self.defaults
+    }
+}
+
+/// Decodes every plugin that has a table. The second part is a mismatch that stops the daemon,
+/// the third one in a CRI plugin that is disabled.
+pub(super) fn decode(
+    generation: &Generation,
+    merged: &Merged,
+    world: &mut World,
+) -> (Cri, Option<Stop>, Option<Mismatch>) {
+    let decoder = Decoder { keys: generation.keys, sorted: !generation.is_v1() };
+    let defaults = world.defaults(generation);
+    let source = defaults.source();
+    let mut stop = None;
+    let mut dead = None;
+    let ids: Vec<&'static str> = defaults.ids().collect();
+    let mut cri = [None, None, None];
+    for id in ids {
+        let part = CRI_PARTS.iter().position(|p| *p == id);
+        let said = merged.plugins.get(merged.name_of(generation, id));
+        if said.is_none() && part.is_none() {
+            continue;
+        }
+        let Some(default) = defaults.plugin(id) else { continue };
+        let disabled = merged.disables(generation, id).is_some();
+        let value = match said {
+            Some(said) if part.is_some() || !disabled => {
+                match decoder.decode(id, &schema::of_plugin(&default), Some(&default), said) {
+                    Ok(value) => value,
+                    Err(mismatch) if disabled => {
+                        dead.get_or_insert(mismatch);
+                        default
+                    }
+                    Err(mismatch) => {
+                        let place = Some(mismatch.at.at.place);
+                        stop.get_or_insert(Stop { message: mismatch.message, place, syntax: false });
+                        default
+                    }
+                }
+            }
+            _ => default,
+        };
+        if let Some(part) = part {
+            cri[part] = Some(value);
+        }
+    }
+    let nothing = || {
+        let at = At::new(Place { source, span: Span::default() });
+        made(Data::Table(Tree::default()), &at)
+    };
+    let [server, runtime, images] = cri;
+    let server = server.unwrap_or_else(nothing);
+    let runtime = runtime.unwrap_or_else(|| server.clone());
+    let images = images.unwrap_or_else(|| server.clone());
+    (Cri { runtime, images, server, defaults: source }, stop, dead)
+}

@@ -1,0 +1,68 @@
+//! Every built-in rule loads, its examples hold, and codes are never reused.
+
+use nodevet::rule::{self, Home, examples};
+use std::path::Path;
+use std::{env, fs};
+
+fn loaded() -> Vec<rule::Loaded> {
+    let (loaded, errors) = rule::load_all(rule::texts().iter().copied(), Home::BuiltIn);
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+    loaded
+}
+
+#[test]
+fn the_binary_holds_every_rule_as_its_file_says() {
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("rules")).unwrap().count();
+    let loaded = loaded();
+    assert_eq!(loaded.len(), files);
+    let from_files: Vec<rule::Rule> = loaded.iter().filter_map(|l| l.rule.clone()).collect();
+    assert_eq!(rule::builtin(), from_files);
+    assert_eq!(rule::removed().len(), loaded.iter().filter(|l| l.rule.is_none()).count());
+}
+
+/// Examples with `files` need the collectors; without a harness they are not run, nor counted.
+fn harness() -> Option<Box<dyn examples::Harness>> {
+    None
+}
+
+#[test]
+fn every_example_holds() {
+    let harness = harness();
+    let (mut held, mut failures, mut not_run) = (0, Vec::new(), 0);
+    for file in loaded() {
+        let outcomes = examples::run(&file, harness.as_deref());
+        held += outcomes.held;
+        not_run += outcomes.not_run.len();
+        failures.extend(outcomes.failures.iter().map(ToString::to_string));
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    let all: usize = loaded().iter().map(|file| file.file.examples.len()).sum();
+    assert_eq!(held + not_run, all);
+    assert!(held > 0 && (harness.is_none() || not_run == 0));
+}
+
+#[test]
+fn codes_and_names_are_kept_for_ever() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/codes.txt");
+    let now: String = rule::list()
+        .iter()
+        .map(|r| format!("{} {}{}\n", r.code, r.name, if r.removed.is_some() { " (removed)" } else { "" }))
+        .collect();
+    if env::var_os("UPDATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &now).unwrap();
+    }
+    let then = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(then, now, "run with UPDATE=1 if this is meant; a code is never taken away, see `removed`");
+}
+
+#[test]
+fn every_rule_is_explained_by_code_and_by_name() {
+    for listed in rule::list() {
+        let by_code = rule::explain(&listed.code.to_lowercase()).unwrap();
+        assert_eq!(rule::explain(&listed.name).as_ref(), Some(&by_code));
+        assert!(by_code.starts_with(&format!("{} {}\n{}", listed.code, listed.name, listed.summary)));
+    }
+    assert_eq!(rule::explain("NV000"), None);
+}
