@@ -86,8 +86,8 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
         endpoint,
         installed: process.is_some() || unit.is().is_some(),
         version,
-        live: cri.facts,
-        live_handlers: cri.handlers,
+        live: cri.live,
+        live_handlers: cri.live_handlers,
     };
     let containerd = containerd::collect(&mut ctx, daemon);
     ctx.finish(containerd, kubelet)
