@@ -11,6 +11,7 @@ use merge::Merged;
 use plugins::Cri;
 use report::Reported;
 use session::World;
+use std::rc::Rc;
 
 mod alive;
 #[cfg(test)]
@@ -68,9 +69,8 @@ pub struct Effective {
     /// What runs; nothing where the daemon does not start or an input is hidden.
     running: Option<Running>,
     dropins: Known<Vec<keys::DropIn>>,
-    /// Plugins that take configuration, and their fields.
-    known_ids: Vec<&'static str>,
-    fields: Vec<(&'static str, &'static str)>,
+    /// Plugins that take configuration, each with its fields.
+    fields: Rc<[(&'static str, &'static str)]>,
     owners: Vec<Option<&'static str>>,
 }
 
@@ -105,7 +105,7 @@ pub fn effective(
         stop = migration_first(generation, migration, ids).or_else(|| validate::settings(&merged));
     }
     let defaults = world.defaults(generation);
-    let (source, known_ids, fields) = (defaults.source(), defaults.ids().collect(), defaults.fields());
+    let (source, fields) = (defaults.source(), defaults.fields());
     let nowhere = Place { source, span: line_span(generation.defaults.1, 1) };
     let mut effective = Effective {
         generation,
@@ -117,11 +117,14 @@ pub fn effective(
         stop,
         running: None,
         dropins,
-        known_ids,
         fields,
         owners,
     };
     effective.run(input, &mut world);
+    if let Some(place) = effective.stop.as_ref().and_then(|s| s.place) {
+        let culprit = effective.load.files.iter_mut().find(|f| f.source == place.source);
+        culprit.into_iter().for_each(|f| f.effect = load::Effect::Fatal);
+    }
     effective.boots = match (&effective.stop, &effective.load.hidden) {
         (Some(_), _) => Known::Is(false),
         (None, Some(why)) => Known::Unknown(why.clone()),
@@ -168,7 +171,9 @@ impl Effective {
         let defaults = world.defaults(generation);
         let default_driver = defaults
             .plugin(section)
-            .and_then(|p| p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned())
+            .and_then(|(p, _)| {
+                p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned()
+            })
             .map_or_else(|| defaults.header(&header), |v| v.at.place);
         self.running = Some(Running { cri, handlers, default, dead, reported, default_driver });
     }
