@@ -102,7 +102,8 @@ pub fn effective(
     let mut stop = load.stop.take();
     if stop.is_none() && load.hidden.is_none() {
         let ids = || if load.cut_short { None } else { validate::ids(generation, &merged) };
-        stop = migration_first(generation, migration, ids).or_else(|| validate::settings(&merged));
+        stop =
+            migration_first(generation, migration, ids).or_else(|| validate::settings(generation, &merged));
     }
     let defaults = world.defaults(generation);
     let (source, fields) = (defaults.source(), defaults.fields());

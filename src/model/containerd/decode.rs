@@ -38,7 +38,8 @@ impl Decoder {
             }
             (Kind::Duration, Data::Text(t)) if duration(t) => said.clone(),
             (Kind::Duration, Data::Text(_)) => return mismatch(name, said, "is not a duration"),
-            (Kind::Duration, Data::Int(_)) if self.keys == Keys::FourSpellings => said.clone(),
+            // 1.x reads a number as text, which then lacks its unit; 2.x takes nanoseconds
+            (Kind::Duration, Data::Int(i)) if *i == 0 || self.keys == Keys::LastOfAnyCase => said.clone(),
             (Kind::Texts, Data::Array(items)) => {
                 if let Some(bad) = items.iter().find(|i| i.text().is_none()) {
                     return mismatch(name, bad, &format!("holds {} where texts belong", bad.kind()));
