@@ -2,7 +2,7 @@
 //! and the answer does not depend on what was asked before.
 
 use nodevet::fact::{Decl, Fact, Known, Layer, Statements, Type, Value, What, Why};
-use nodevet::model::containerd::{Effective, Input, Session, effective, generation};
+use nodevet::model::containerd::{Effective, Input, Session, effective, generation, worlds};
 use nodevet::model::{Captured, Reader};
 use nodevet::names;
 use nodevet::text::{Kind, SourceId, Sources};
@@ -48,13 +48,16 @@ impl Reader for Memory {
 }
 
 fn ask(g: &'static generation::Generation, memory: &mut Memory, session: &mut Session) -> Effective {
-    let input = Input {
+    effective(g, &input(), memory, session)
+}
+
+fn input() -> Input<'static> {
+    Input {
         main: MAIN,
         main_given: true,
         systemd_running: Known::Is(true),
         cgroup_mode: Known::Unknown(Why::Unread),
-    };
-    effective(g, &input, memory, session)
+    }
 }
 
 fn statements(facts: &[Fact]) -> Vec<&Statements> {
@@ -266,6 +269,14 @@ proptest! {
         for (g, known) in generation::all().iter().zip(backwards.iter().rev()) {
             let alone = ask(g, &mut memory, &mut Session::default()).facts();
             prop_assert_eq!(&alone, known, "{}", g.name);
+        }
+        // generations that are taken together say the same
+        let input = input();
+        let joined = worlds(None, &input, &mut memory, &mut Session::default());
+        prop_assert!(joined.len() <= backwards.len());
+        let told: Vec<_> = joined.iter().map(|(_, e)| e.facts()).collect();
+        for known in &backwards {
+            prop_assert!(told.contains(known));
         }
     }
 }

@@ -57,7 +57,7 @@ impl Effective {
         }
     }
 
-    /// Keys directly below a plugin, per file.
+    /// Keys directly below a plugin, per file: all of CRI, of the others those that have no effect.
     pub(super) fn plugin_keys(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for file in &self.load.files {
@@ -66,7 +66,12 @@ impl Effective {
             for (id, section) in sections(self, file) {
                 let plugin = Value::text(&**id);
                 let read = self.read_there(file, id, section);
+                let cri = [CRI, RUNTIME, IMAGES, "cri"].contains(&&**id);
                 for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
+                    let effective = self.is_field(&read, name);
+                    if effective && !cri {
+                        continue;
+                    }
                     let place = value.at.key();
                     let cell = |v: Value| self.placed(v, Some(place));
                     rows.push(vec![
@@ -74,7 +79,7 @@ impl Effective {
                         ("file_version", cell(version.clone())),
                         ("plugin", cell(plugin.clone())),
                         ("name", self.at_key(Value::text(&**name), place, value)),
-                        ("effective", cell(Value::Bool(self.is_field(&read, name)))),
+                        ("effective", cell(Value::Bool(effective))),
                     ]);
                 }
             }

@@ -79,6 +79,18 @@ pub(super) struct Load {
     pub(super) cut_short: bool,
 }
 
+impl Load {
+    /// Whether the same files were found, with the same effect.
+    pub(super) fn same(&self, other: &Load) -> bool {
+        let files = |l: &Load| l.files.iter().map(|f| (f.source, f.effect)).collect::<Vec<_>>();
+        let imports = |l: &Load| l.imports.iter().map(|i| (i.reaches.clone(), i.missing)).collect::<Vec<_>>();
+        self.hidden == other.hidden
+            && self.cut_short == other.cut_short
+            && files(self) == files(other)
+            && imports(self) == imports(other)
+    }
+}
+
 pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) -> Load {
     let mut load = Load::default();
     let schema = match generation.parser {
