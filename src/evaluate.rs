@@ -136,3 +136,6 @@ fn severity(cases: &[Case], view: &View<'_>) -> (Severity, Vec<Missing>) {
     let mildest = possible.into_iter().min().unwrap_or(Severity::Note);
     (mildest, if differ { undecided } else { Vec::new() })
 }
+
+#[cfg(test)]
+mod tests;

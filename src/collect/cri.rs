@@ -2,7 +2,7 @@
 
 mod json;
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Known, Layer, Origin, Said, Value};
 use crate::node::live::Replies;
 use crate::text::{Kind, Place, SourceId, Span};

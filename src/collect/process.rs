@@ -1,6 +1,6 @@
 //! The daemons that run: program, arguments, start. From /proc, also a captured one.
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::Known;
 use crate::model::unit::{Argument, Woven};
 use crate::text::{Kind, Place, SourceId, Span};

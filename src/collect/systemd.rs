@@ -1,7 +1,7 @@
 //! systemd and the units that matter to a node: from the bus where it answers, else from the
 //! unit files.
 
-use super::Ctx;
+use super::ctx::Ctx;
 use super::version::{self, Packages};
 use crate::fact::{Fact, Known, Layer, Origin, Row, Said, Statements, Value, Why};
 use crate::model::unit::{self, Unit};

@@ -2,7 +2,7 @@
 //! daemon's own answer, the package database, the program's build information, and last what
 //! the program prints.
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Known, Layer, Origin, Said, Statements, Value, Why};
 use crate::text::{Kind, Place, SourceId, Span};
 use crate::version::Version;

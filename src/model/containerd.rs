@@ -13,11 +13,16 @@ use report::Reported;
 use session::World;
 
 mod alive;
+#[cfg(test)]
+mod behaviour;
 mod decode;
 mod defaults;
 mod facts;
+#[cfg(test)]
+mod fake;
 pub mod generation;
 mod handlers;
+pub mod home;
 mod keys;
 mod load;
 mod merge;
@@ -32,6 +37,7 @@ mod session;
 mod tree;
 mod validate;
 
+pub use home::home;
 pub use session::Session;
 
 /// What is known of the daemon besides its files.

@@ -262,3 +262,6 @@ fn of(given: Given) -> InForce {
     let first = rows.iter().filter_map(|row| row.first().and_then(|c| c.value.is().cloned())).collect();
     InForce { rows, ..InForce::bare(Known::Is(crate::fact::Value::List(first))) }
 }
+
+#[cfg(test)]
+mod tests;

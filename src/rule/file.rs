@@ -2,7 +2,7 @@
 
 use super::expr::Flaw;
 use super::law::At;
-use super::raw::{Fields, Raw, RawKind, Text, parse};
+use super::raw::{Fields, Raw, RawKind, Text};
 use crate::finding::{Safety, Severity};
 use crate::text::Span;
 use std::collections::BTreeMap;
@@ -105,9 +105,9 @@ const FIX: [&str; 10] =
 const EXAMPLE: [&str; 8] = ["name", "expect", "severity", "count", "facts", "unread", "files", "fixed"];
 const SEVERITIES: [&str; 3] = ["error", "warning", "note"];
 
-/// Reads a file; all that is wrong with its shape is added to the flaws.
-pub(super) fn read(text: &str, flaws: &mut Vec<Flaw>) -> RuleFile {
-    let mut top = Fields::new(parse(text, flaws), "a rule", &TOP, flaws);
+/// Reads a document; all that is wrong with its shape is added to the flaws.
+pub(super) fn read(raw: Raw, flaws: &mut Vec<Flaw>) -> RuleFile {
+    let mut top = Fields::new(raw, "a rule", &TOP, flaws);
     let mut file = RuleFile {
         removed: top.text("removed"),
         summary: top.text("summary"),

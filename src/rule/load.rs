@@ -4,6 +4,7 @@ use super::check::{Home, check, identity};
 use super::error::RuleError;
 use super::file::{RuleFile, read};
 use super::law::Rule;
+use super::raw::parse;
 
 /// A file that holds.
 #[derive(Clone, Debug)]
@@ -21,8 +22,12 @@ pub struct Loaded {
 pub fn load(path: &str, text: &str, home: Home) -> Result<Loaded, Vec<RuleError>> {
     let mut flaws = Vec::new();
     let (code, name) = identity(path, home, &mut flaws);
-    let file = read(text, &mut flaws);
-    let rule = check(&file, (code.clone(), name.clone()), home, &mut flaws);
+    let named = flaws.len();
+    let raw = parse(text, &mut flaws);
+    // what follows from a syntax error is not an error of its own
+    let syntax = flaws.len() > named;
+    let file = if syntax { RuleFile::default() } else { read(raw, &mut flaws) };
+    let rule = if syntax { None } else { check(&file, (code.clone(), name.clone()), home, &mut flaws) };
     if flaws.is_empty() {
         return Ok(Loaded { path: path.to_owned(), code, name, rule, file, text: text.to_owned() });
     }
@@ -55,3 +60,6 @@ pub fn load_all<'a>(
     }
     (loaded, errors)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 
 use super::expr::Flaw;
 use crate::names;
-use crate::text::Span;
+use crate::text::{Span, position};
 use toml::de::{DeTable, DeValue};
 
 /// A text as written.
@@ -71,11 +71,16 @@ impl RawKind {
     }
 }
 
-/// The whole document; every syntax error is a flaw.
+/// The whole document; the first syntax error of each line is a flaw.
 pub(super) fn parse(text: &str, flaws: &mut Vec<Flaw>) -> Raw {
     let (document, errors) = DeTable::parse_recoverable(text);
+    let mut line = 0;
     for error in errors {
         let span = error.span().map_or(Span::default(), |s| Span::new(s.start, s.end));
+        let at = position(text, span.start).line;
+        if std::mem::replace(&mut line, at) == at {
+            continue;
+        }
         flaws.push(Flaw::new(span, error.message().replace('\n', ", ")));
     }
     Raw { span: Span::new(0, text.len()), kind: table(document.get_ref(), text) }

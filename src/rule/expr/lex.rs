@@ -134,8 +134,8 @@ fn quoted(rest: &str, at: usize) -> Result<(String, usize), Flaw> {
 /// The part of `r'…'` after the r.
 fn raw_text(rest: &str, at: usize) -> Result<(String, usize), Flaw> {
     tripled(rest, at)?;
-    let quote = &rest[..1];
-    match rest[1..].find([&quote[..], "\n"].map(|s| s.chars().next().unwrap_or('\n'))) {
+    let Some(quote) = rest.chars().next() else { return Err(unclosed(rest, at)) };
+    match rest[1..].find([quote, '\n']) {
         Some(end) if rest[1 + end..].starts_with(quote) => Ok((rest[1..1 + end].to_owned(), end + 2)),
         _ => Err(unclosed(rest, at)),
     }
