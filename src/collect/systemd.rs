@@ -221,3 +221,81 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         ("started", Known::Unknown(no_bus)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::Options;
+    use crate::node::Node;
+    use crate::node::live::Ask;
+
+    /// The cells of the first unit, as `column=value (layer: text)`.
+    fn look(files: &[(&str, &str)]) -> Vec<String> {
+        let node = Node::memory(files.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect());
+        let options = Options::default();
+        let mut ctx = Ctx::new(&node, &options);
+        let replies = node.probe(&Ask { units: asked(), cri: Vec::new() });
+        let packages = Packages::read(&mut ctx);
+        let rows: Vec<Row> =
+            UNITS.iter().filter_map(|(name, role)| row(&mut ctx, &replies, name, role)).collect();
+        collect(&mut ctx, &replies, &packages);
+        assert_eq!(rows.len(), 1, "only units that exist are rows");
+        let cell = |(column, said): &(&str, Statements)| match said {
+            Known::Is(said) => {
+                let said = said.iter().max_by_key(|s| s.origin.layer).unwrap();
+                let text = ctx.sources.slice(said.origin.place);
+                format!("{column}={} ({}: {text})", said.value, said.origin.layer.name())
+            }
+            Known::Absent(_) => format!("{column} absent"),
+            Known::Unknown(_) => format!("{column} unknown"),
+        };
+        rows[0].iter().map(cell).collect()
+    }
+
+    #[test]
+    fn a_unit_on_the_bus() {
+        let reply = include_str!("../../fixtures/replies/bookworm/containerd.service");
+        let cells = look(&[("/.nodevet/replies/dbus/containerd.service", reply)]);
+        let id = "runtime: containerd.service";
+        assert_eq!(
+            cells,
+            [
+                format!("name=containerd.service ({id})"),
+                format!("role=containerd ({id})"),
+                "load_state=loaded (runtime: loaded)".into(),
+                "active_state=active (runtime: active)".into(),
+                "fragment=/lib/systemd/system/containerd.service (runtime: /lib/systemd/system/containerd.service)".into(),
+                "exec_start=/usr/bin/containerd (runtime: /usr/bin/containerd)".into(),
+                "delegate=true (runtime: yes)".into(),
+                "kill_mode=process (runtime: process)".into(),
+                "slice=system.slice (runtime: system.slice)".into(),
+                "tasks_max=infinity (runtime: infinity)".into(),
+                "need_daemon_reload=false (runtime: no)".into(),
+                "restarts=0 (runtime: 0)".into(),
+                "started=1796077737 (runtime: @1796077737)".into(),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_unit_in_files() {
+        let unit = "[Service]\nExecStart=/usr/bin/kubelet $ARGS\nDelegate=cpu memory\n";
+        let dropin = "[Service]\nSlice=runtime.slice\n";
+        let cells = look(&[
+            ("/usr/lib/systemd/system/kubelet.service", unit),
+            ("/etc/systemd/system/kubelet.service.d/10-slice.conf", dropin),
+        ]);
+        assert_eq!(
+            cells[4..10],
+            [
+                "fragment=/usr/lib/systemd/system/kubelet.service (file: )",
+                "exec_start=/usr/bin/kubelet $ARGS (vendor: /usr/bin/kubelet $ARGS)",
+                "delegate=true (vendor: cpu memory)",
+                "kill_mode=control-group (default: control-group)",
+                "slice=runtime.slice (drop-in: runtime.slice)",
+                "tasks_max absent",
+            ]
+        );
+        assert_eq!(cells[3], "active_state unknown");
+    }
+}
