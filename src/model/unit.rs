@@ -226,6 +226,21 @@ impl Unit {
         environment::of(self, reader)
     }
 
+    /// What the unit would start: absent when it is masked or starts nothing, unknown when a file
+    /// that may decide it could not be read.
+    pub fn starts(&self, reader: &mut dyn Reader) -> Known<Vec<Argument>> {
+        let Some(command) = self.exec_start().pop().filter(|_| !self.masked) else { return Known::ABSENT };
+        if let Some((_, why)) = self.unread.first() {
+            return Known::Unknown(why.clone());
+        }
+        let environment = self.environment(reader);
+        let needs_variables = !command.literal && command.argv.iter().any(|a| a.text().contains('$'));
+        match environment.unread.first() {
+            Some((_, why)) if needs_variables => Known::Unknown(why.clone()),
+            _ => Known::Is(self.command_line(&environment)),
+        }
+    }
+
     /// The arguments of the (last) command of `ExecStart=`, variables replaced.
     pub fn command_line(&self, environment: &Environment) -> Vec<Argument> {
         let Some(command) = self.exec_start().pop() else { return Vec::new() };
@@ -396,5 +411,19 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELE
         assert_eq!(environment.overridden[0].1.value.text(), "unit");
         assert_eq!(environment.missing[0].1, "/nowhere");
         assert_eq!(tree.sources.slice(environment.get("B").unwrap().place), "a\\\n b");
+    }
+
+    #[test]
+    fn what_starts_is_unknown_where_a_variable_may_come_from_an_unread_file() {
+        let with = |exec: &str| format!("[Service]\nEnvironmentFile=/etc/%H\nExecStart={exec}\n");
+        let starts = |exec: &str| {
+            let mut tree = tree(&[("/etc/systemd/system/kubelet.service", &with(exec))]);
+            let Known::Is(unit) = load(&mut tree, "kubelet.service") else { panic!("no unit") };
+            unit.starts(&mut tree).map(|line| line.len())
+        };
+        assert!(starts("/bin/k $A").is_unknown());
+        assert_eq!(starts("/bin/k a"), Known::Is(2));
+        assert_eq!(starts(":/bin/k $A"), Known::Is(2));
+        assert_eq!(starts(""), Known::ABSENT);
     }
 }
