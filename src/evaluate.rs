@@ -83,9 +83,11 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Given this, expect that. What comes out absent does not apply.
+    /// Given this, expect that. What comes out absent does not apply. Where it is not known whether
+    /// the law applies, it is kept all the same if what it expects is true.
     fn law(&self, view: &View<'_>) -> Outcome {
         match self.rule.given.as_ref().map(|given| run(given, view)) {
+            Some(Out::Unknown(_)) if run(&self.rule.expect, view).is_true() => return Outcome::Pass,
             Some(Out::Unknown(missing)) => return Outcome::Unknown(missing),
             Some(given) if !given.is_true() => return Outcome::NotApplicable,
             _ => {}
