@@ -3,17 +3,27 @@
 
 mod cgroup;
 mod containerd;
+mod cri;
+mod ctx;
 mod host;
 mod kernel;
 mod kubelet;
+mod process;
+mod systemd;
+mod version;
 
-use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, What, Why};
-use crate::model::Captured;
-use crate::node::{Entry, FileKind, Node};
-use crate::resolve::Collected;
-use crate::text::{Kind, Place, SourceId, Sources, Span};
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, What};
+use crate::model::unit::{self, Argument};
+use crate::node::Node;
+use crate::node::live::Ask;
+use crate::resolve::{Collected, Variant};
+use crate::text::Place;
 use crate::version::Version;
+use containerd::{Daemon, Told};
+use ctx::Ctx;
+use process::Process;
 use std::collections::BTreeMap;
+use version::{Packages, evidence};
 
 /// What the operator said on the command line about the node.
 #[derive(Clone, Debug, Default)]
@@ -26,126 +36,14 @@ pub struct Options {
     pub now: Option<i64>,
 }
 
-/// What collectors share: the door, the texts captured so far, and what has been said.
-pub(crate) struct Ctx<'a> {
-    pub(crate) node: &'a Node,
-    pub(crate) options: &'a Options,
-    pub(crate) sources: Sources,
-    facts: Vec<Fact>,
-    problems: Vec<Problem>,
-    unreadable: BTreeMap<String, Why>,
-}
-
-impl<'a> Ctx<'a> {
-    pub(crate) fn new(node: &'a Node, options: &'a Options) -> Ctx<'a> {
-        Ctx {
-            node,
-            options,
-            sources: Sources::default(),
-            facts: Vec::new(),
-            problems: Vec::new(),
-            unreadable: BTreeMap::new(),
-        }
-    }
-
-    /// Reads a file and captures its text.
-    pub(crate) fn read(&mut self, path: &str) -> Known<Captured> {
-        match self.node.read(path) {
-            Known::Is(text) => {
-                let id = self.sources.add(path, kind_of(path), text.text.clone());
-                Known::Is(Captured { id, text: text.text, invalid_utf8: text.invalid_utf8 })
-            }
-            Known::Absent(note) => Known::Absent(note),
-            Known::Unknown(why) => {
-                self.could_not_read(path, &why);
-                Known::Unknown(why)
-            }
-        }
-    }
-
-    /// Lists a directory and captures the listing, one name a line.
-    pub(crate) fn list(&mut self, dir: &str) -> Known<(SourceId, Vec<Entry>)> {
-        match self.node.list(dir) {
-            Known::Is(entries) => {
-                let text: String = entries.iter().map(|e| format!("{}\n", e.name)).collect();
-                Known::Is((self.sources.add(dir, Kind::Listing, text), entries))
-            }
-            Known::Absent(note) => Known::Absent(note),
-            Known::Unknown(why) => {
-                self.could_not_read(dir, &why);
-                Known::Unknown(why)
-            }
-        }
-    }
-
-    /// The directories below a directory, each with its line of the listing.
-    pub(crate) fn dirs(&mut self, dir: &str) -> Statements {
-        self.list(dir).map(|(id, entries)| {
-            let mut at = 0;
-            let mut said = Vec::new();
-            for entry in entries {
-                let span = Span::new(at, at + entry.name.len());
-                at = span.end + 1;
-                if entry.kind == FileKind::Dir {
-                    let origin = Origin::new(Layer::Runtime, Place { source: id, span });
-                    said.push(Said { value: Value::text(entry.name), origin });
-                }
-            }
-            said
-        })
-    }
-
-    pub(crate) fn say(&mut self, fact: Fact) {
-        self.facts.push(fact);
-    }
-
-    /// The strongest value said so far of a plain fact.
-    pub(crate) fn known(&self, name: &str) -> Known<Value> {
-        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
-            Some(What::One(Known::Is(said))) => {
-                let strongest = said.iter().max_by_key(|s| s.origin.layer);
-                strongest.map_or(Known::ABSENT, |s| Known::Is(s.value.clone()))
-            }
-            Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
-            Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
-            _ => Known::Unknown(Why::Unread),
-        }
-    }
-
-    pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
-        let problem = Problem { place, message: message.into() };
-        if !self.problems.contains(&problem) {
-            self.problems.push(problem);
-        }
-    }
-
-    /// Notes an input that is there but could not be read. A runtime tree or a daemon that is not
-    /// there is no such input.
-    pub(crate) fn could_not_read(&mut self, path: &str, why: &Why) {
-        if !matches!(why, Why::NotRunning(_)) {
-            self.unreadable.insert(path.to_owned(), why.clone());
-        }
-    }
-
-    /// A statement observed on the node: a whole captured text, or a span of it.
-    pub(crate) fn observed(id: SourceId, span: Span) -> Origin {
-        Origin::new(Layer::Runtime, Place { source: id, span })
-    }
-
-    /// `--assume` for a daemon, as a statement that beats all others.
-    pub(crate) fn assumed(&mut self, daemon: &str) -> Option<Said> {
-        let version = self.options.assume.get(daemon)?.clone();
-        let id = self.sources.add(format!("assume:{daemon}"), Kind::Assumed, version.as_str());
-        let place = Place { source: id, span: Span::new(0, version.len()) };
-        Some(Said { value: Value::text(version), origin: Origin::new(Layer::Assumed, place) })
-    }
-}
-
-/// Pseudo files are not edited.
-fn kind_of(path: &str) -> Kind {
-    let runtime = ["/proc/", "/sys/", "/run/", "/dev/"];
-    if runtime.iter().any(|tree| path.starts_with(tree)) { Kind::Entry } else { Kind::File }
-}
+/// Where runtimes listen; the kubelet's own endpoint is asked first.
+const SOCKETS: [&str; 5] = [
+    "/run/containerd/containerd.sock",
+    "/run/k3s/containerd/containerd.sock",
+    "/run/k0s/containerd.sock",
+    "/var/snap/microk8s/common/run/containerd.sock",
+    "/run/crio/crio.sock",
+];
 
 /// Looks at a node. Never fails.
 pub fn collect(node: &Node, options: &Options) -> Collected {
@@ -153,48 +51,105 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     host::collect(&mut ctx);
     cgroup::collect(&mut ctx);
     kernel::collect(&mut ctx);
-    let assumed =
-        |ctx: &mut Ctx, daemon| ctx.assumed(daemon).map_or(Known::ABSENT, |said| Known::Is(vec![said]));
-    let version = assumed(&mut ctx, "kubelet");
-    let parsed = containerd::strongest(&version).and_then(|said| Version::parse(said.value.as_text()?));
-    let kubelet = kubelet::collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, parsed.as_ref());
-    ctx.say(Fact::one("kubelet.version", version));
-    let daemon = containerd::Daemon {
-        told: containerd::Told::Nothing,
-        endpoint: None,
-        version: assumed(&mut ctx, "containerd"),
-        installed: false,
-        live: BTreeMap::new(),
-        live_handlers: BTreeMap::new(),
+    let packages = Packages::read(&mut ctx);
+    let processes = process::scan(&mut ctx);
+
+    // the kubelet first: it names the socket
+    let unit = command_line(&mut ctx, "kubelet.service");
+    let process = processes.as_ref().and_then(|p| p.kubelet.as_ref().map_or(Known::ABSENT, Known::Is));
+    let exes = programs(process.is().copied(), unit.is());
+    let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
+    let running = process.map(|p| arguments(&p.arguments));
+    let told = unit.map(|unit| arguments(&unit));
+    let kubelet = kubelet::collect(&mut ctx, &running, &told, parsed(&said).as_ref());
+    ctx.say(Fact::one("kubelet.version", said));
+
+    let endpoint = endpoint(&kubelet);
+    let socket = endpoint.as_deref().map(|e| e.strip_prefix("unix://").unwrap_or(e).to_owned());
+    let asked = socket.filter(|s| s.starts_with('/'));
+    let others = SOCKETS.iter().map(|s| (*s).to_owned()).filter(|s| Some(s) != asked.as_ref());
+    let sockets = asked.clone().into_iter().chain(others).collect();
+    let replies = node.probe(&Ask { units: systemd::asked(), cri: sockets });
+    systemd::collect(&mut ctx, &replies, &packages);
+    let cri = cri::running(&mut ctx, &replies);
+
+    let unit = command_line(&mut ctx, "containerd.service");
+    let process = processes
+        .as_ref()
+        .and_then(|p| behind(&p.containerds, endpoint.as_deref()).map_or(Known::ABSENT, Known::Is));
+    containerd::process(&mut ctx, &process);
+    let process = process.is().copied();
+    let exes = programs(process, unit.is());
+    let version = evidence(&mut ctx, &packages, "containerd", cri.version.clone(), &exes);
+    let daemon = Daemon {
+        told: told_main(process, unit.is()),
+        endpoint,
+        installed: process.is_some() || unit.is().is_some(),
+        version,
+        live: cri.live,
+        live_handlers: cri.live_handlers,
     };
     let containerd = containerd::collect(&mut ctx, daemon);
-    inputs(&mut ctx);
-    Collected { sources: ctx.sources, facts: ctx.facts, containerd, kubelet, problems: ctx.problems }
+    ctx.finish(containerd, kubelet)
 }
 
-/// The check's own inputs, as facts that rules can judge.
-fn inputs(ctx: &mut Ctx) {
-    let problems: Vec<Row> = ctx
-        .problems
-        .iter()
-        .map(|p| {
-            let path = ctx.sources.get(p.place.source).name.clone();
-            let cell = |text: &str| {
-                Known::Is(vec![Said { value: Value::text(text), origin: Origin::new(Layer::File, p.place) }])
-            };
-            vec![("path", cell(&path)), ("message", cell(&p.message))]
-        })
-        .collect();
-    let unreadable: Vec<Row> = std::mem::take(&mut ctx.unreadable)
-        .into_iter()
-        .map(|(path, why)| {
-            let id = ctx.sources.add(path.as_str(), kind_of(&path), "");
-            let origin = Ctx::observed(id, Span::default());
-            let cell =
-                |text: String| Known::Is(vec![Said { value: Value::text(text), origin: origin.clone() }]);
-            vec![("path", cell(path.clone())), ("why", cell(why.to_string()))]
-        })
-        .collect();
-    ctx.say(Fact::rows("input.problems", Known::Is(problems)));
-    ctx.say(Fact::rows("input.unreadable", Known::Is(unreadable)));
+/// The command line that a unit would start, variables replaced.
+fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
+    unit::load(ctx, name).and_then(|unit| {
+        if unit.masked {
+            return Known::ABSENT;
+        }
+        let environment = unit.environment(ctx);
+        match unit.command_line(&environment) {
+            line if line.is_empty() => Known::ABSENT,
+            line => Known::Is(line),
+        }
+    })
+}
+
+/// Arguments with their places, without the program's own name.
+fn arguments(line: &[Argument]) -> Vec<(String, Place)> {
+    line.iter().skip(1).map(|a| (a.text().to_owned(), a.place_from(0))).collect()
+}
+
+/// Where a daemon's program may be: as it runs, then as its unit says.
+fn programs(process: Option<&Process>, unit: Option<&Vec<Argument>>) -> Vec<String> {
+    let running = process.and_then(|p| p.exe.is().cloned());
+    running.into_iter().chain(unit.and_then(|u| u.first()).map(|a| a.text().to_owned())).collect()
+}
+
+/// Of several containerds, the one that listens where the kubelet asks.
+fn behind<'a>(running: &'a [Process], endpoint: Option<&str>) -> Option<&'a Process> {
+    let socket = endpoint.map(|e| e.strip_prefix("unix://").unwrap_or(e));
+    let listens = |p: &&Process| {
+        let address = p.flag(&["--address", "-a"]).map_or_else(|| SOCKETS[0].to_owned(), |(path, _)| path);
+        socket.is_none_or(|socket| socket.trim_start_matches("/var") == address.trim_start_matches("/var"))
+    };
+    running.iter().find(listens).or_else(|| running.first())
+}
+
+fn told_main(process: Option<&Process>, unit: Option<&Vec<Argument>>) -> Told {
+    let names = ["--config", "-c"];
+    let (found, layer) = match (process, unit) {
+        (Some(process), _) => (process.flag(&names), Layer::Runtime),
+        (None, Some(line)) => (unit::flag(line, &names), Layer::Flag),
+        (None, None) => return Told::Nothing,
+    };
+    found.map_or(Told::Default, |(path, place)| Told::File(path, Origin::new(layer, place)))
+}
+
+/// The endpoint that every generation of the kubelet uses, where one says it.
+fn endpoint(kubelet: &[Variant]) -> Option<String> {
+    let fact = kubelet.first()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
+    let What::One(said) = &fact.what else { return None };
+    strongest(said)?.value.as_text().map(str::to_owned)
+}
+
+/// The statement that beats the others; of equals, the last.
+fn strongest(said: &Statements) -> Option<Said> {
+    said.is()?.iter().max_by_key(|s| s.origin.layer).cloned()
+}
+
+fn parsed(said: &Statements) -> Option<Version> {
+    strongest(said).and_then(|said| Version::parse(said.value.as_text()?))
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub mod containerd;
 pub mod kubelet;
 pub mod toml;
+pub mod unit;
 pub mod yaml;
 
 /// A file as a model gets it.
@@ -26,6 +27,11 @@ pub trait Reader {
     fn list(&mut self, dir: &str) -> Known<Vec<String>>;
     /// Whether something is there, and a directory.
     fn is_dir(&mut self, path: &str) -> Known<bool>;
+    /// Where a symbolic link points; absent when it is something else.
+    fn link(&mut self, path: &str) -> Known<String> {
+        let _ = path;
+        Known::ABSENT
+    }
     /// A documented default, as a text of its own (`default:containerd-2.1`).
     fn default(&mut self, name: &str, text: &'static str) -> SourceId;
 }

@@ -2,7 +2,12 @@
 //! through here, bounded and with deadlines, and everything that was touched is remembered so
 //! that a capture holds exactly what was read.
 
+mod buildinfo;
+mod bus;
+mod cri;
 mod disk;
+mod exec;
+pub mod live;
 pub mod meta;
 
 use crate::fact::{Known, Why};

@@ -141,7 +141,7 @@ fn data_flows_one_way() {
 
 #[test]
 fn collectors_do_not_know_each_other() {
-    let shared = ["process", "version"];
+    let shared = ["ctx", "process", "version"];
     let mut wrong = Vec::new();
     for (name, module, code) in modules().into_iter().filter(|(name, ..)| name.starts_with("collect/")) {
         assert_eq!(module, "collect");

@@ -1,8 +1,9 @@
 //! Every built-in rule loads, its examples hold, and codes are never reused.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use nodevet::rule::{self, Home, examples};
+use proptest::prelude::*;
 use std::path::Path;
 use std::{env, fs};
 
@@ -67,4 +68,46 @@ fn every_rule_is_explained_by_code_and_by_name() {
         assert!(by_code.starts_with(&format!("{} {}\n{}", listed.code, listed.name, listed.summary)));
     }
     assert_eq!(rule::explain("NV000"), None);
+}
+
+/// Pieces that break a rule file in various ways.
+const PIECES: [&str; 14] = [
+    "",
+    "'",
+    "'''",
+    "\"",
+    "\\",
+    "[[",
+    "]",
+    "= ",
+    "${",
+    "}",
+    "é\n",
+    "\n\n[[fix]]\n",
+    "# x",
+    "has(nix.da) && ",
+];
+
+proptest! {
+    /// Whatever is done to a rule file: no panic, and each error has a place in it.
+    #[test]
+    fn loading_never_panics(
+        file in 0..rule::texts().len(),
+        from in any::<proptest::sample::Index>(),
+        length in 0..40_usize,
+        new in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..4),
+    ) {
+        let (path, text) = rule::texts()[file];
+        let chars: Vec<char> = text.chars().collect();
+        let from = from.index(chars.len());
+        let rest = chars.get(from + length..).unwrap_or_default();
+        let new = new.concat();
+        let mutated: String = chars[..from].iter().copied().chain(new.chars()).chain(rest.iter().copied()).collect();
+        if let Err(errors) = rule::load(path, &mutated, Home::BuiltIn) {
+            prop_assert!(!errors.is_empty());
+            for error in errors {
+                prop_assert!(mutated.get(error.span.start..error.span.end).is_some(), "{error}: {:?}", error.span);
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 mod mounts;
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Origin, Said, Statements, Value, Why};
 use crate::model::Captured;
 use crate::node::FileKind;

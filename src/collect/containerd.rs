@@ -1,14 +1,14 @@
 //! containerd: which main file, and what every generation still possible makes of it.
 
-use super::Ctx;
-use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What, Why};
+use super::ctx::Ctx;
+use super::process::Process;
+use super::{parsed, strongest};
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What};
 use crate::model::containerd::generation::{Generation, possible};
 use crate::model::containerd::{Input, Session, effective};
-use crate::model::{Captured, Reader};
 use crate::names;
 use crate::resolve::Variant;
-use crate::text::{Kind, Place, SourceId, Span};
-use crate::version::Version;
+use crate::text::{Kind, Place, Span};
 use std::collections::BTreeMap;
 
 /// Where containerd reads without being told.
@@ -25,6 +25,9 @@ const LAYOUTS: [(&str, &str); 7] = [
     ("", "/etc/cri/containerd.toml"),
     ("", "/usr/share/containerd/config.toml"),
 ];
+
+/// Facts of the process, said whether or not anything is installed.
+const OF_PROCESS: [&str; 3] = ["containerd.pid", "containerd.started", "containerd.program_replaced"];
 
 /// What the daemon's command line says of its main file.
 pub(crate) enum Told {
@@ -56,6 +59,22 @@ struct Main {
     origin: Origin,
 }
 
+/// The process itself: absent when it does not run, unknown without a /proc.
+pub(crate) fn process(ctx: &mut Ctx, process: &Known<&Process>) {
+    let cell = |value: &dyn Fn(&Process) -> Option<Value>| {
+        process.as_ref().and_then(|p| {
+            let origin = Ctx::observed(p.argv, Span::default());
+            value(p).map_or(Known::ABSENT, |value| Known::Is(vec![Said { value, origin }]))
+        })
+    };
+    let facts = [
+        Fact::one("containerd.pid", cell(&|p| Some(Value::Int(p.pid.into())))),
+        Fact::one("containerd.started", cell(&|p| p.started.map(Value::Int))),
+        Fact::one("containerd.program_replaced", cell(&|p| Some(Value::Bool(p.replaced)))),
+    ];
+    facts.into_iter().for_each(|fact| ctx.say(fact));
+}
+
 /// Says what holds in every generation, and gives a variant for each one possible.
 pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
     let main = locate(ctx, &daemon);
@@ -68,8 +87,7 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
     let file = Said { value: Value::text(main.path.as_str()), origin: main.origin.clone() };
     ctx.say(Fact::one("containerd.config_file", Known::Is(vec![file])));
 
-    let parsed = version.as_ref().and_then(|said| Version::parse(said.value.as_text()?));
-    let generations = possible(parsed.as_ref());
+    let generations = possible(parsed(&daemon.version).as_ref());
     let input = Input {
         main: &main.path,
         main_given: main.given,
@@ -136,11 +154,11 @@ fn locate(ctx: &mut Ctx, daemon: &Daemon) -> Main {
 
 /// What the daemon answers now counts beside what its files say.
 fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
-    for (name, said) in daemon.live.iter().filter(|(name, _)| **name != "containerd.version") {
+    for (name, live) in &daemon.live {
         match facts.iter_mut().find(|fact| fact.name == *name) {
-            Some(Fact { what: What::One(Known::Is(statements)), .. }) => statements.push(said.clone()),
-            Some(fact) => fact.what = What::One(Known::Is(vec![said.clone()])),
-            None => facts.push(Fact::one(name, Known::Is(vec![said.clone()]))),
+            Some(Fact { what: What::One(Known::Is(said)), .. }) => said.push(live.clone()),
+            Some(fact) => fact.what = What::One(Known::Is(vec![live.clone()])),
+            None => facts.push(Fact::one(name, Known::Is(vec![live.clone()]))),
         }
     }
     let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
@@ -160,41 +178,15 @@ fn text_of(said: &Statements) -> Option<String> {
     said.is()?.last()?.value.as_text().map(str::to_owned)
 }
 
-pub(super) fn strongest(said: &Statements) -> Option<Said> {
-    said.is()?.iter().max_by_key(|s| s.origin.layer).cloned()
-}
-
 /// Every containerd fact, absent for one reason.
 fn nothing(note: &'static str) -> Vec<Fact> {
     names::all()
         .map(|id| id.decl())
-        .filter(|decl| decl.name.starts_with("containerd."))
+        .filter(|decl| decl.name.starts_with("containerd.") && !OF_PROCESS.contains(&decl.name))
         .map(|decl| match decl.ty {
             Type::Table { .. } => Fact::rows(decl.name, Known::Absent(note.into())),
             Type::List(_) => Fact::each(decl.name, Known::Absent(note.into())),
             _ => Fact::one(decl.name, Known::Absent(note.into())),
         })
         .collect()
-}
-
-impl Reader for Ctx<'_> {
-    fn file(&mut self, path: &str) -> Known<Captured> {
-        self.read(path)
-    }
-
-    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        Ctx::list(self, dir).map(|(_, entries)| entries.into_iter().map(|e| e.name).collect())
-    }
-
-    fn is_dir(&mut self, path: &str) -> Known<bool> {
-        let found = self.node.is_dir(path);
-        if let Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) = &found {
-            self.could_not_read(path, why);
-        }
-        found
-    }
-
-    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
-        self.sources.add(name, Kind::Default, text)
-    }
 }

@@ -1,6 +1,6 @@
 //! The host itself: its clock, what process 1 is, its kernel.
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Layer, Origin, Said, Value, Why};
 use crate::text::{Kind, Place, Span, words};
 

@@ -1,6 +1,6 @@
 //! What the kernel says in /proc: swap, settings that a node needs, modules.
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Said, Statements, Value, Why};
 use crate::text::{Place, Span, lines, words};
 

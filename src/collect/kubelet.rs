@@ -2,7 +2,7 @@
 
 mod dropins;
 
-use super::Ctx;
+use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Value, Why};
 use crate::model::kubelet::config::{Config, Field, decode};
 use crate::model::kubelet::flags::{self, Arg};

@@ -1,6 +1,6 @@
 use super::evaluate;
 use crate::fact::{Known, Layer, Origin, Said, Value, Why};
-use crate::finding::{Confidence, Finding, Intent, Outcome, Severity};
+use crate::finding::{Confidence, Finding, Intent, Missing, Outcome, Severity};
 use crate::names;
 use crate::resolve::{InForce, Snapshot, World, Worlds};
 use crate::rule::{Home, Rule, load};
@@ -199,6 +199,21 @@ fn unknown_and_absent_tables_are_told_apart() {
         outcomes(rule(SAMPLE), &worlds(vec![bench.world(0, 0, Vec::new())]), &bench.sources),
         [Outcome::NotApplicable]
     );
+}
+
+#[test]
+fn rows_that_lack_the_same_fact_say_it_once() {
+    let bench = Bench::new();
+    let unread = || InForce::bare(Known::Unknown(Why::Unread));
+    let row = |name: &str| bench.row(name, unread());
+    let world = bench.world(
+        0,
+        0,
+        vec![row("a"), bench.row("b", said(Value::Bool(true), Layer::File, bench.here)), row("c")],
+    );
+    let outcomes = outcomes(rule(SAMPLE), &worlds(vec![world]), &bench.sources);
+    let missing = Missing { fact: "containerd.runtimes.systemd_cgroup".into(), why: Why::Unread };
+    assert_eq!(outcomes, [Outcome::Unknown(vec![missing]), Outcome::Pass]);
 }
 
 #[test]

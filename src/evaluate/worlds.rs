@@ -24,7 +24,7 @@ pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Ve
     worlds.worlds.iter().filter(told).collect()
 }
 
-/// The outcomes of a rule: one, or one for each row met in any world.
+/// The outcomes of a rule: one, or one for each row met in any world; an unknown is said once.
 pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judged>) -> Vec<Outcome> {
     let mut keys: Vec<RowKey> = Vec::new();
     for key in
@@ -48,9 +48,15 @@ pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judg
             None => Outcome::NotApplicable,
         },
     };
-    keys.iter()
-        .map(|key| one(worlds, relevant, judged.iter_mut().map(|j| of_key(key, j)).collect()))
-        .collect()
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());
+    for key in &keys {
+        let outcome = one(worlds, relevant, judged.iter_mut().map(|j| of_key(key, j)).collect());
+        // many rows that lack the same fact are one thing to say
+        if !matches!(outcome, Outcome::Unknown(_)) || !outcomes.contains(&outcome) {
+            outcomes.push(outcome);
+        }
+    }
+    outcomes
 }
 
 /// A finding in all worlds is one; in none, the rule passes or does not apply; else it is unknown.

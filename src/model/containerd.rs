@@ -22,7 +22,7 @@ mod facts;
 mod fake;
 pub mod generation;
 mod handlers;
-mod home;
+pub mod home;
 mod keys;
 mod load;
 mod merge;

@@ -60,6 +60,13 @@ const REPLACED: &[Decl] = &[
 
 pub(super) const DECLS: &[Decl] = &[
     restart("containerd.version", Type::Version, "version of the daemon"),
+    steady("containerd.pid", Type::Int, "process id of the daemon behind the kubelet's endpoint"),
+    steady("containerd.started", Type::Int, "when that process started, in seconds since the epoch"),
+    steady(
+        "containerd.program_replaced",
+        Type::Bool,
+        "the program file was exchanged since the process started",
+    ),
     steady("containerd.config_file", Type::Text, "its main configuration file"),
     steady("containerd.files", Type::Table { row: "file", columns: FILE }, "configuration files, in the order of loading"),
     steady("containerd.imports", Type::Table { row: "import", columns: IMPORT }, "entries of `imports`"),

@@ -129,6 +129,15 @@ impl Disk {
         self.at(path, OFlag::O_RDONLY).map(|fd| Some(File::from(fd)))
     }
 
+    /// The first line of a short pseudo file below /proc, where nothing can block.
+    pub(super) fn line(&self, path: &str) -> Option<String> {
+        let mut bytes = Vec::with_capacity(64);
+        let fd = self.at(path, OFlag::O_RDONLY).ok()?;
+        File::from(fd).take(64).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        text.lines().next().map(str::to_owned)
+    }
+
     /// Names below a directory, sorted by bytes, without `.` and `..`.
     pub(super) fn list(&self, path: &str) -> Result<Vec<Entry>, Errno> {
         let mut dir = Dir::from_fd(self.at(path, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?)?;
@@ -188,6 +197,9 @@ impl Disk {
     /// of the resolved file, so that no link leads outside.
     pub(super) fn connectable(&self, path: &str) -> Result<(OwnedFd, PathBuf), Errno> {
         let fd = self.at(path, OFlag::O_PATH)?;
+        if self.root.is_none() {
+            return Ok((fd, path.into()));
+        }
         let through = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         Ok((fd, through))
     }

@@ -5,6 +5,8 @@
 //! `? :` · `has(fact)` · `size(x)` · `x.startsWith(y)` `endsWith` `contains` `matches` ·
 //! `version(x) >= version("1.35")` · booleans, integers, text (`'…'`, `"…"`, raw `r'…'`), lists.
 //!
+//! One freedom over CEL: its reserved words (`import`, `package`, …) may be names of rows.
+//!
 //! A name is a declared fact, or a column of the row that `each` gives. Facts have three states:
 //!
 //! * `has(x)`: is → true, absent → false, unknown → unknown.

@@ -1,7 +1,7 @@
 //! Drop-ins of `--config-dir`. Three versions merge them in three ways, which is not modelled
 //! here: what they may touch is unknown, what they do not mention stays as the file says it.
 
-use crate::collect::Ctx;
+use crate::collect::ctx::Ctx;
 use crate::fact::{Known, Why};
 use crate::node::FileKind;
 

@@ -212,7 +212,7 @@ fn versions<'a>(op: Compare, a: (&Term, &Value), b: (&Term, &Value), facts: &dyn
     answer.map_or_else(
         || {
             let fact = named(ours.0, facts);
-            let of = daemon(&fact);
+            let Some(of) = daemon(&fact) else { return strange(ours) };
             Out::Unknown(vec![Missing { fact, why: Why::NeedsVersion { of, worlds: Vec::new() } }])
         },
         Out::bool,
@@ -227,11 +227,11 @@ fn named(term: &Term, facts: &dyn Facts) -> String {
 }
 
 /// Whose version it is, as `--assume` calls it.
-fn daemon(fact: &str) -> &'static str {
+fn daemon(fact: &str) -> Option<&'static str> {
     match fact {
-        "kubelet.version" => "kubelet",
-        "host.systemd_version" => "systemd",
-        "host.kernel" => "the kernel",
-        _ => "containerd",
+        "containerd.version" => Some("containerd"),
+        "kubelet.version" => Some("kubelet"),
+        "host.systemd_version" => Some("systemd"),
+        _ => None,
     }
 }

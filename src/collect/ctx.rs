@@ -1,0 +1,192 @@
+//! What collectors share: the door, the texts captured so far, and what has been said.
+
+use super::Options;
+use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, What, Why};
+use crate::model::{Captured, Reader};
+use crate::node::{Entry, FileKind, Node};
+use crate::resolve::{Collected, Variant};
+use crate::text::{Kind, Place, SourceId, Sources, Span};
+use std::collections::BTreeMap;
+
+/// What collectors share: the door, the texts captured so far, and what has been said.
+pub(crate) struct Ctx<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) options: &'a Options,
+    pub(crate) sources: Sources,
+    pub(super) facts: Vec<Fact>,
+    pub(super) problems: Vec<Problem>,
+    unreadable: BTreeMap<String, Why>,
+}
+
+impl<'a> Ctx<'a> {
+    pub(crate) fn new(node: &'a Node, options: &'a Options) -> Ctx<'a> {
+        Ctx {
+            node,
+            options,
+            sources: Sources::default(),
+            facts: Vec::new(),
+            problems: Vec::new(),
+            unreadable: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a file and captures its text.
+    pub(crate) fn read(&mut self, path: &str) -> Known<Captured> {
+        match self.node.read(path) {
+            Known::Is(text) => {
+                let id = self.sources.add(path, kind_of(path), text.text.clone());
+                Known::Is(Captured { id, text: text.text, invalid_utf8: text.invalid_utf8 })
+            }
+            Known::Absent(note) => Known::Absent(note),
+            Known::Unknown(why) => {
+                self.could_not_read(path, &why);
+                Known::Unknown(why)
+            }
+        }
+    }
+
+    /// Lists a directory and captures the listing, one name a line.
+    pub(crate) fn list(&mut self, dir: &str) -> Known<(SourceId, Vec<Entry>)> {
+        match self.node.list(dir) {
+            Known::Is(entries) => {
+                let text: String = entries.iter().map(|e| format!("{}\n", e.name)).collect();
+                Known::Is((self.sources.add(dir, Kind::Listing, text), entries))
+            }
+            Known::Absent(note) => Known::Absent(note),
+            Known::Unknown(why) => {
+                self.could_not_read(dir, &why);
+                Known::Unknown(why)
+            }
+        }
+    }
+
+    /// The directories below a directory, each with its line of the listing.
+    pub(crate) fn dirs(&mut self, dir: &str) -> Statements {
+        self.list(dir).map(|(id, entries)| {
+            let mut at = 0;
+            let mut said = Vec::new();
+            for entry in entries {
+                let span = Span::new(at, at + entry.name.len());
+                at = span.end + 1;
+                if entry.kind == FileKind::Dir {
+                    let origin = Origin::new(Layer::Runtime, Place { source: id, span });
+                    said.push(Said { value: Value::text(entry.name), origin });
+                }
+            }
+            said
+        })
+    }
+
+    pub(crate) fn say(&mut self, fact: Fact) {
+        self.facts.push(fact);
+    }
+
+    /// The strongest value said so far of a plain fact.
+    pub(crate) fn known(&self, name: &str) -> Known<Value> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::One(Known::Is(said))) => {
+                let strongest = said.iter().max_by_key(|s| s.origin.layer);
+                strongest.map_or(Known::ABSENT, |s| Known::Is(s.value.clone()))
+            }
+            Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
+            Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
+            _ => Known::Unknown(Why::Unread),
+        }
+    }
+
+    pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
+        let problem = Problem { place, message: message.into() };
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Notes an input that is there but could not be read. A runtime tree or a daemon that is not
+    /// there is no such input.
+    pub(crate) fn could_not_read(&mut self, path: &str, why: &Why) {
+        if !matches!(why, Why::NotRunning(_)) {
+            self.unreadable.insert(path.to_owned(), why.clone());
+        }
+    }
+
+    /// A statement observed on the node: a whole captured text, or a span of it.
+    pub(crate) fn observed(id: SourceId, span: Span) -> Origin {
+        Origin::new(Layer::Runtime, Place { source: id, span })
+    }
+
+    /// `--assume` for a daemon, as a statement that beats all others.
+    pub(crate) fn assumed(&mut self, daemon: &str) -> Option<Said> {
+        let version = self.options.assume.get(daemon)?.clone();
+        let id = self.sources.add(format!("assume:{daemon}"), Kind::Assumed, version.as_str());
+        let place = Place { source: id, span: Span::new(0, version.len()) };
+        Some(Said { value: Value::text(version), origin: Origin::new(Layer::Assumed, place) })
+    }
+}
+
+/// Pseudo files are not edited.
+fn kind_of(path: &str) -> Kind {
+    let runtime = ["/proc/", "/sys/", "/run/", "/dev/"];
+    if runtime.iter().any(|tree| path.starts_with(tree)) { Kind::Entry } else { Kind::File }
+}
+
+impl Ctx<'_> {
+    /// Closes the books.
+    pub(crate) fn finish(mut self, containerd: Vec<Variant>, kubelet: Vec<Variant>) -> Collected {
+        inputs(&mut self);
+        Collected { sources: self.sources, facts: self.facts, containerd, kubelet, problems: self.problems }
+    }
+}
+
+/// The check's own inputs, as facts that rules can judge.
+fn inputs(ctx: &mut Ctx) {
+    let problems: Vec<Row> = ctx
+        .problems
+        .iter()
+        .map(|p| {
+            let path = ctx.sources.get(p.place.source).name.clone();
+            let cell = |text: &str| {
+                Known::Is(vec![Said { value: Value::text(text), origin: Origin::new(Layer::File, p.place) }])
+            };
+            vec![("path", cell(&path)), ("message", cell(&p.message))]
+        })
+        .collect();
+    let unreadable: Vec<Row> = std::mem::take(&mut ctx.unreadable)
+        .into_iter()
+        .map(|(path, why)| {
+            let id = ctx.sources.add(path.as_str(), kind_of(&path), "");
+            let origin = Ctx::observed(id, Span::default());
+            let cell =
+                |text: String| Known::Is(vec![Said { value: Value::text(text), origin: origin.clone() }]);
+            vec![("path", cell(path.clone())), ("why", cell(why.to_string()))]
+        })
+        .collect();
+    ctx.say(Fact::rows("input.problems", Known::Is(problems)));
+    ctx.say(Fact::rows("input.unreadable", Known::Is(unreadable)));
+}
+
+/// The node as a model reads it.
+impl Reader for Ctx<'_> {
+    fn file(&mut self, path: &str) -> Known<Captured> {
+        self.read(path)
+    }
+
+    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
+        Ctx::list(self, dir).map(|(_, entries)| entries.into_iter().map(|e| e.name).collect())
+    }
+
+    fn is_dir(&mut self, path: &str) -> Known<bool> {
+        let found = self.node.is_dir(path);
+        if let Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) = &found {
+            self.could_not_read(path, why);
+        }
+        found
+    }
+
+    fn link(&mut self, path: &str) -> Known<String> {
+        self.node.link(path)
+    }
+
+    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
+        self.sources.add(name, Kind::Default, text)
+    }
+}

@@ -1,0 +1,223 @@
+//! systemd and the units that matter to a node: from the bus where it answers, else from the
+//! unit files.
+
+use super::ctx::Ctx;
+use super::version::{self, Packages};
+use crate::fact::{Fact, Known, Layer, Origin, Row, Said, Statements, Value, Why};
+use crate::model::unit::{self, Unit};
+use crate::node::live::Replies;
+use crate::text::{Kind, Place, SourceId, Span};
+use std::sync::Arc;
+
+/// Units that start a kubelet or a container runtime, with the daemon they start.
+const UNITS: [(&str, &str); 14] = [
+    ("kubelet.service", "kubelet"),
+    ("containerd.service", "containerd"),
+    ("k3s.service", "kubelet"),
+    ("k3s-agent.service", "kubelet"),
+    ("rke2-server.service", "kubelet"),
+    ("rke2-agent.service", "kubelet"),
+    ("k0scontroller.service", "kubelet"),
+    ("k0sworker.service", "kubelet"),
+    ("snap.microk8s.daemon-kubelite.service", "kubelet"),
+    ("snap.microk8s.daemon-containerd.service", "containerd"),
+    ("snap.microk8s.daemon-kubelet.service", "kubelet"),
+    ("docker.service", "other"),
+    ("cri-docker.service", "other"),
+    ("crio.service", "other"),
+];
+
+/// What systemd does where a unit says nothing (systemd.resource-control(5), systemd.kill(5)).
+const DEFAULTS: &str = "Delegate=no\nKillMode=control-group\nSlice=system.slice\n";
+
+/// Units to ask the bus for.
+pub(crate) fn asked() -> Vec<String> {
+    UNITS.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// `Name=Value` lines of a captured text.
+struct Lines {
+    id: SourceId,
+    text: Arc<str>,
+    layer: Layer,
+}
+
+impl Lines {
+    fn of(ctx: &mut Ctx, question: &str, text: Arc<str>) -> Lines {
+        Lines { id: ctx.sources.add(question, Kind::Bus, text.clone()), text, layer: Layer::Runtime }
+    }
+
+    /// The value of a property, if it is not empty.
+    fn get(&self, name: &str) -> Option<(&str, Origin)> {
+        let mut at = 0;
+        for line in self.text.split_inclusive('\n') {
+            let start = at + name.len() + 1;
+            at += line.len();
+            if let Some(value) = line.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
+                let value = value.trim_end();
+                let place = Place { source: self.id, span: Span::new(start, start + value.len()) };
+                return (!value.is_empty()).then(|| (value, Origin::new(self.layer, place)));
+            }
+        }
+        None
+    }
+
+    fn cell(&self, name: &str, read: impl Fn(&str) -> Option<Value>) -> Statements {
+        let said = self.get(name).and_then(|(text, origin)| Some(Said { value: read(text)?, origin }));
+        said.map_or(Known::ABSENT, |said| Known::Is(vec![said]))
+    }
+}
+
+fn text(text: &str) -> Option<Value> {
+    Some(Value::text(text))
+}
+
+/// systemd's words for true and false.
+fn boolean(text: &str) -> Option<Value> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "yes" | "y" | "true" | "t" | "on" => Some(Value::Bool(true)),
+        "0" | "no" | "n" | "false" | "f" | "off" => Some(Value::Bool(false)),
+        _ => None,
+    }
+}
+
+/// `Delegate=` may also list controllers.
+fn delegate(text: &str) -> Option<Value> {
+    boolean(text).or(Some(Value::Bool(!text.trim().is_empty())))
+}
+
+fn number(text: &str) -> Option<Value> {
+    text.trim_start_matches('@').parse().ok().map(Value::Int)
+}
+
+/// Says the facts of systemd.
+pub(crate) fn collect(ctx: &mut Ctx, replies: &Replies, packages: &Packages) {
+    let manager = replies.get("dbus:manager");
+    if let Known::Unknown(why) = &manager {
+        ctx.could_not_read("dbus:manager", why);
+    }
+    let lines = manager.map(|text| Lines::of(ctx, "dbus:manager", text));
+    let evidence = version::evidence(ctx, packages, "systemd", None, &[]);
+    let answered = lines.is().map(|lines| lines.cell("Version", text));
+    ctx.say(Fact::one("host.systemd_version", merge(evidence, answered)));
+    let detected = match lines {
+        Known::Is(lines) => match lines.cell("Virtualization", text) {
+            Known::Is(said) => Known::Is(said),
+            _ => none_detected(&lines),
+        },
+        Known::Absent(note) => Known::Absent(note),
+        Known::Unknown(why) => Known::Unknown(why),
+    };
+    ctx.say(Fact::one("host.virtualization", detected));
+    let rows = UNITS.iter().filter_map(|(name, role)| row(ctx, replies, name, role)).collect();
+    ctx.say(Fact::rows("systemd.units", Known::Is(rows)));
+}
+
+/// The bus' own statements before what is assumed.
+fn merge(evidence: Statements, answered: Option<Statements>) -> Statements {
+    match (evidence, answered) {
+        (Known::Is(mut said), Some(Known::Is(live))) => {
+            said.extend(live);
+            Known::Is(said)
+        }
+        (_, Some(Known::Is(live))) => Known::Is(live),
+        (evidence, _) => evidence,
+    }
+}
+
+/// An empty `Virtualization=` is systemd's word for a bare machine.
+fn none_detected(lines: &Lines) -> Statements {
+    match lines.text.find("Virtualization=") {
+        Some(at) => {
+            let place = Place { source: lines.id, span: Span::new(at, at + "Virtualization=".len()) };
+            let origin = Origin::new(lines.layer, place);
+            Known::Is(vec![Said { value: Value::text("none"), origin }])
+        }
+        None => Known::ABSENT,
+    }
+}
+
+fn row(ctx: &mut Ctx, replies: &Replies, name: &'static str, role: &'static str) -> Option<Row> {
+    let question = format!("dbus:{name}");
+    match replies.get(&question) {
+        Known::Is(text) => {
+            let lines = Lines::of(ctx, &question, text);
+            Some(from_bus(&lines, name, role))
+        }
+        Known::Absent(_) => None,
+        Known::Unknown(why) => {
+            let unit = match unit::load(ctx, name) {
+                Known::Is(unit) => unit,
+                Known::Absent(_) => return None,
+                Known::Unknown(why) => {
+                    ctx.could_not_read(name, &why);
+                    return None;
+                }
+            };
+            Some(from_files(ctx, &unit, role, why))
+        }
+    }
+}
+
+fn from_bus(lines: &Lines, name: &str, role: &str) -> Row {
+    let origin =
+        lines.get("Id").map_or_else(|| Ctx::observed(lines.id, Span::default()), |(_, origin)| origin);
+    let own = |value: &str| Known::Is(vec![Said { value: Value::text(value), origin: origin.clone() }]);
+    vec![
+        ("name", own(name)),
+        ("role", own(role)),
+        ("load_state", lines.cell("LoadState", text)),
+        ("active_state", lines.cell("ActiveState", text)),
+        ("fragment", lines.cell("FragmentPath", text)),
+        ("exec_start", lines.cell("ExecStart", text)),
+        ("delegate", lines.cell("Delegate", boolean)),
+        ("kill_mode", lines.cell("KillMode", text)),
+        ("slice", lines.cell("Slice", text)),
+        ("tasks_max", lines.cell("TasksMax", text)),
+        ("need_daemon_reload", lines.cell("NeedDaemonReload", boolean)),
+        ("restarts", lines.cell("NRestarts", number)),
+        ("started", lines.cell("ExecMainStartTimestamp", number)),
+    ]
+}
+
+fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
+    let fragment = unit.fragment.clone().unwrap_or_default();
+    let first = unit.settings.first().map(|s| s.place.source);
+    let id = first.unwrap_or_else(|| ctx.sources.add(fragment.as_str(), Kind::File, ""));
+    let whole = Origin::new(Layer::File, Place { source: id, span: Span::default() });
+    let own = |value: &str| Known::Is(vec![Said { value: Value::text(value), origin: whole.clone() }]);
+    let defaults = ctx.sources.add("default:systemd", Kind::Default, DEFAULTS);
+    let defaults = Lines { id: defaults, text: DEFAULTS.into(), layer: Layer::Default };
+    let said = |name: &str, read: &dyn Fn(&str) -> Option<Value>| {
+        let statements = unit.list("Service", name).into_iter();
+        let mut said: Vec<Said> = defaults.cell(name, read).is().cloned().unwrap_or_default();
+        said.extend(statements.filter_map(|s| {
+            let origin = Origin { written: vec![name.to_owned()], ..Origin::new(s.layer, s.place) };
+            Some(Said { value: read(s.value.text())?, origin })
+        }));
+        if said.is_empty() { Known::ABSENT } else { Known::Is(said) }
+    };
+    // variables stay: the bus does not replace them either
+    let command = unit.exec_start().pop().map_or(Known::ABSENT, |command| {
+        let words: Vec<&str> = command.argv.iter().map(|a| a.text()).collect();
+        let setting = unit.property("Service", "ExecStart");
+        let layer = setting.map_or(Layer::File, |s| s.layer);
+        let place = setting.map_or(command.path.place, |s| s.place);
+        Known::Is(vec![Said { value: Value::text(words.join(" ")), origin: Origin::new(layer, place) }])
+    });
+    vec![
+        ("name", own(&unit.name)),
+        ("role", own(role)),
+        ("load_state", own(if unit.masked { "masked" } else { "loaded" })),
+        ("active_state", Known::Unknown(no_bus.clone())),
+        ("fragment", own(&fragment)),
+        ("exec_start", command),
+        ("delegate", said("Delegate", &delegate)),
+        ("kill_mode", said("KillMode", &text)),
+        ("slice", said("Slice", &text)),
+        ("tasks_max", said("TasksMax", &text)),
+        ("need_daemon_reload", Known::Unknown(no_bus.clone())),
+        ("restarts", Known::Unknown(no_bus.clone())),
+        ("started", Known::Unknown(no_bus)),
+    ]
+}
