@@ -184,13 +184,22 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
     let fragment = unit.fragment.clone().unwrap_or_default();
     let first = unit.settings.first().map(|s| s.place.source);
     let id = first.unwrap_or_else(|| ctx.sources.add(fragment.as_str(), Kind::File, ""));
-    let whole = Origin::new(Layer::File, Place { source: id, span: Span::default() });
+    let line = crate::text::line_span(&ctx.sources.get(id).text, 1);
+    let whole = Origin::new(Layer::File, Place { source: id, span: line });
     let own = |value: &str| Known::Is(vec![Said { value: Value::text(value), origin: whole.clone() }]);
+    // what no file says is shown at the command that it is about
+    let near = unit.property("Service", "ExecStart").map(|s| s.place);
+    // a dead tree has no bus to ask
+    let live = match no_bus {
+        Why::NotRunning(_) if !ctx.node.is_live() => Known::Absent("only a running systemd tells".into()),
+        why => Known::Unknown(why),
+    };
     let defaults = ctx.sources.add("default:systemd", Kind::Default, DEFAULTS);
     let defaults = Lines { id: defaults, text: DEFAULTS.into(), layer: Layer::Default };
     let said = |name: &str, read: &dyn Fn(&str) -> Option<Value>| {
         let statements = unit.list("Service", name).into_iter();
         let mut said: Vec<Said> = defaults.cell(name, read).is().cloned().unwrap_or_default();
+        said.iter_mut().for_each(|s| s.origin.near = near);
         said.extend(statements.filter_map(|s| {
             let origin = Origin { written: vec![name.to_owned()], ..Origin::new(s.layer, s.place) };
             Some(Said { value: read(s.value.text())?, origin })
@@ -209,15 +218,15 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         ("name", own(&unit.name)),
         ("role", own(role)),
         ("load_state", own(if unit.masked { "masked" } else { "loaded" })),
-        ("active_state", Known::Unknown(no_bus.clone())),
+        ("active_state", live.clone()),
         ("fragment", own(&fragment)),
         ("exec_start", command),
         ("delegate", said("Delegate", &delegate)),
         ("kill_mode", said("KillMode", &text)),
         ("slice", said("Slice", &text)),
         ("tasks_max", said("TasksMax", &text)),
-        ("need_daemon_reload", Known::Unknown(no_bus.clone())),
-        ("restarts", Known::Unknown(no_bus.clone())),
-        ("started", Known::Unknown(no_bus)),
+        ("need_daemon_reload", live.clone()),
+        ("restarts", live.clone()),
+        ("started", live),
     ]
 }

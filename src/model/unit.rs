@@ -86,7 +86,8 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
                     unit.fragment = Some(path);
                     break;
                 }
-                Known::Absent(_) => {}
+                // a tree that never ran has no units below /run
+                Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => {}
                 Known::Unknown(why) => return Known::Unknown(why),
             }
         }
