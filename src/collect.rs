@@ -100,6 +100,9 @@ fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
             return Known::ABSENT;
         }
         let environment = unit.environment(ctx);
+        if let Some((_, why)) = unit.unread.first() {
+            return Known::Unknown(why.clone());
+        }
         match unit.command_line(&environment) {
             line if line.is_empty() => Known::ABSENT,
             line => Known::Is(line),
