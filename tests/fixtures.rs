@@ -47,8 +47,11 @@ fn main() -> ExitCode {
 
 fn cases() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut cases: Vec<PathBuf> =
-        fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|d| d.join("case.toml").exists()).collect();
+    let mut cases: Vec<PathBuf> = fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|d| d.join("case.toml").exists())
+        .collect();
     cases.sort();
     cases
 }
@@ -63,7 +66,8 @@ fn node(dir: &Path) -> Result<(), Failed> {
         return Err("a case has a title and says why it is there".into());
     }
     let meta = fs::read_to_string(dir.join("root/.nodevet/meta.jsonl")).unwrap_or_default();
-    if let Some(path) = case.unreadable.iter().find(|path| !meta.contains(&format!("{{\"path\":\"{path}\","))) {
+    if let Some(path) = case.unreadable.iter().find(|path| !meta.contains(&format!("{{\"path\":\"{path}\",")))
+    {
         return Err(format!("root/.nodevet/meta.jsonl does not say that {path} cannot be read").into());
     }
     let report = check(dir, &case)?;
@@ -74,7 +78,9 @@ fn node(dir: &Path) -> Result<(), Failed> {
     let unknown: BTreeSet<String> =
         array(&report, "unknown").iter().map(|u| text(u, "code").to_owned()).collect();
     if (name(dir).starts_with("ok-") || !case.unknown.is_empty()) && unknown != case.unknown {
-        return Err(format!("unknown: {unknown:?}, case.toml: {:?}\n{}", case.unknown, report["unknown"]).into());
+        return Err(
+            format!("unknown: {unknown:?}, case.toml: {:?}\n{}", case.unknown, report["unknown"]).into()
+        );
     }
     let path = dir.join("expected.txt");
     if env::var_os("UPDATE").is_some() {
@@ -193,9 +199,9 @@ fn every_rule() -> Result<(), Failed> {
     for (file, rule) in nodevet::rule::texts() {
         let code = file.split('-').next().unwrap();
         let on_a_node = on_nodes.lines().any(|line| line.starts_with(&format!("{code} ")));
-        let by_files = rule.split("[[example]]").any(|example| {
-            example.contains("[example.files]") && example.contains("expect = \"finding\"")
-        });
+        let by_files = rule
+            .split("[[example]]")
+            .any(|example| example.contains("[example.files]") && example.contains("expect = \"finding\""));
         let removed = rule.lines().any(|line| line.starts_with("removed"));
         if !on_a_node && !by_files && !removed && !LIVE.contains(&code) {
             never.push(code);
