@@ -86,8 +86,8 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
         endpoint,
         installed: process.is_some() || unit.is().is_some(),
         version,
-        live: cri.facts,
-        live_handlers: cri.handlers,
+        live: cri.live,
+        live_handlers: cri.live_handlers,
     };
     let containerd = containerd::collect(&mut ctx, daemon);
     ctx.finish(containerd, kubelet)
@@ -100,6 +100,9 @@ fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
             return Known::ABSENT;
         }
         let environment = unit.environment(ctx);
+        if let Some((_, why)) = unit.unread.first() {
+            return Known::Unknown(why.clone());
+        }
         match unit.command_line(&environment) {
             line if line.is_empty() => Known::ABSENT,
             line => Known::Is(line),

@@ -6,7 +6,7 @@ use crate::resolve::{Snapshot, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
-use crate::text::{Place, Sources};
+use crate::text::Sources;
 
 mod confidence;
 mod show;
@@ -36,18 +36,20 @@ pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) 
     verdicts
 }
 
+/// What a world says of a rule or row. `None`: a fact that it reads is absent there, so that the
+/// world says nothing (a daemon that does not start has no handlers to judge).
+type Answer = Option<Outcome>;
+
 /// What a world says: of the rule as a whole, or of each row.
 enum Judged {
-    Whole(Outcome),
-    Rows(Vec<(RowKey, Outcome)>),
+    Whole(Answer),
+    Rows(Vec<(RowKey, Answer)>),
 }
 
-/// By what a row is known again in another world: its first cell, where it stands, and how many
-/// like it came before.
+/// By what a row is known again in another world: its first cell, and how many like it came before.
 #[derive(Clone, Debug, PartialEq)]
 struct RowKey {
     first: Option<Value>,
-    places: Vec<Option<Place>>,
     nth: usize,
 }
 
@@ -58,19 +60,19 @@ fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
     };
     let in_force = facts.get(table);
     match &in_force.value {
-        Known::Absent(_) => return Judged::Whole(Outcome::NotApplicable),
+        Known::Absent(_) => return Judged::Whole(None),
         Known::Unknown(why) => {
             let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
-            return Judged::Whole(Outcome::Unknown(vec![missing]));
+            return Judged::Whole(Some(Outcome::Unknown(vec![missing])));
         }
         Known::Is(_) => {}
     }
-    let mut rows: Vec<(RowKey, Outcome)> = Vec::with_capacity(in_force.rows.len());
+    let mut rows: Vec<(RowKey, Answer)> = Vec::with_capacity(in_force.rows.len());
     for (index, cells) in in_force.rows.iter().enumerate() {
         let view = View { facts, each: Some(table), row: Some((index, cells)) };
-        let mut key = show::key(context.rule, cells);
-        key.nth = rows.iter().filter(|(k, _)| k.first == key.first && k.places == key.places).count();
-        rows.push((key, context.law(&view)));
+        let first = cells.first().and_then(|cell| cell.value.is().cloned());
+        let nth = rows.iter().filter(|(k, _)| k.first == first).count();
+        rows.push((RowKey { first, nth }, context.law(&view)));
     }
     Judged::Rows(rows)
 }
@@ -84,17 +86,18 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// Given this, expect that. What comes out absent does not apply.
-    fn law(&self, view: &View<'_>) -> Outcome {
+    fn law(&self, view: &View<'_>) -> Answer {
         match self.rule.given.as_ref().map(|given| run(given, view)) {
-            Some(Out::Unknown(missing)) => return Outcome::Unknown(missing),
-            Some(given) if !given.is_true() => return Outcome::NotApplicable,
+            Some(Out::Unknown(missing)) => return Some(Outcome::Unknown(missing)),
+            Some(Out::Absent) => return None,
+            Some(given) if !given.is_true() => return Some(Outcome::NotApplicable),
             _ => {}
         }
         match run(&self.rule.expect, view) {
-            Out::Unknown(missing) => Outcome::Unknown(missing),
-            Out::Absent => Outcome::NotApplicable,
-            expect if expect.is_false() => Outcome::Finding(Box::new(self.finding(view))),
-            _ => Outcome::Pass,
+            Out::Unknown(missing) => Some(Outcome::Unknown(missing)),
+            Out::Absent => None,
+            expect if expect.is_false() => Some(Outcome::Finding(Box::new(self.finding(view)))),
+            _ => Some(Outcome::Pass),
         }
     }
 

@@ -106,6 +106,9 @@ pub struct Fix {
     /// Why it is not safe, or why the model refuses to say where to write.
     pub reason: Option<String>,
     pub intent: Option<Intent>,
+    /// The row of the intent, known again in another world: its first cell, and how many rows with
+    /// the same one stand before it.
+    pub row: Option<(Value, usize)>,
     /// Filled in by lowering; empty for a manual fix.
     pub edits: Vec<Edit>,
     /// Commands for the operator, afterwards.

@@ -9,11 +9,14 @@ use std::collections::BTreeMap;
 pub mod toml;
 
 /// Fills in the edits of every fix. Where the model refuses, the fix becomes manual and says why.
-pub fn lower(findings: &mut [&mut Finding], mut home: impl FnMut(&Intent) -> Result<Vec<Edit>, String>) {
+pub fn lower(
+    findings: &mut [&mut Finding],
+    mut home: impl FnMut(&Fix, &Intent) -> Result<Vec<Edit>, String>,
+) {
     for finding in findings {
         for fix in &mut finding.fixes {
-            let Some(intent) = &fix.intent else { continue };
-            match home(intent) {
+            let Some(intent) = fix.intent.clone() else { continue };
+            match home(fix, &intent) {
                 Ok(edits) => fix.edits = edits,
                 Err(refusal) => {
                     fix.safety = Safety::Manual;

@@ -2,7 +2,7 @@
 
 use crate::collect::{Options, collect};
 use crate::derive::derive;
-use crate::finding::{Edit, Intent};
+use crate::finding::{Edit, Fix, Intent};
 use crate::model::containerd::{generation, home};
 use crate::node::Node;
 use crate::resolve::{Collected, Snapshot, When, Worlds, resolve};
@@ -27,23 +27,47 @@ impl Look {
     }
 
     /// Where a fix would write: what every generation of containerd still possible agrees on.
-    pub fn home(&self, intent: &Intent) -> Result<Vec<Edit>, String> {
+    /// A world in which the daemon or the row is not there has no say.
+    pub fn home(&self, fix: &Fix, intent: &Intent) -> Result<Vec<Edit>, String> {
         let (Intent::Set { fact, .. } | Intent::Remove { fact, .. } | Intent::Move { fact, .. }) = intent;
         if !fact.starts_with("containerd.") {
             return Err(format!("nothing here edits what says {fact}: change it by hand"));
         }
         let mut agreed: Option<Vec<Edit>> = None;
+        let mut refusal = None;
         for world in &self.next.worlds {
             let name = self.next.containerd.get(world.containerd).map(String::as_str).unwrap_or_default();
             let Some(generation) = generation::all().iter().find(|g| g.name == name) else { continue };
-            let edits = home::home(intent, &world.facts, &self.collected.sources, generation)?;
-            if agreed.as_ref().is_some_and(|a| *a != edits) {
-                return Err(
-                    "where to write depends on the version of containerd: --assume containerd=VERSION".into(),
-                );
+            let Some(intent) = in_world(intent, fix, &world.facts) else { continue };
+            match home::home(&intent, &world.facts, &self.collected.sources, generation) {
+                Ok(edits) if agreed.as_ref().is_some_and(|a| *a != edits) => {
+                    return Err(
+                        "where to write depends on the version of containerd: --assume containerd=VERSION"
+                            .into(),
+                    );
+                }
+                Ok(edits) => agreed = Some(edits),
+                Err(why) => refusal = Some(why),
             }
-            agreed = Some(edits);
         }
-        agreed.ok_or_else(|| "the version of containerd is not known".into())
+        match (agreed, refusal) {
+            (Some(edits), None) => Ok(edits),
+            (_, Some(why)) => Err(why),
+            (None, None) => Err("the version of containerd is not known".into()),
+        }
     }
+}
+
+/// The intent with the index that its row has in this world; none where the row is not there.
+fn in_world(intent: &Intent, fix: &Fix, facts: &Snapshot) -> Option<Intent> {
+    let mut intent = intent.clone();
+    let (Intent::Set { fact, row, .. } | Intent::Remove { fact, row, .. } | Intent::Move { fact, row, .. }) =
+        &mut intent;
+    if let (Some(index), Some((first, nth))) = (row, &fix.row) {
+        let table = fact.rsplit_once('.').map_or(fact.as_str(), |(table, _)| table);
+        let rows = facts.named(table).rows.iter().enumerate();
+        let alike = rows.filter(|(_, cells)| cells.first().is_some_and(|c| c.value.is() == Some(first)));
+        *index = alike.map(|(at, _)| at).nth(*nth)?;
+    }
+    Some(intent)
 }

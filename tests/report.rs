@@ -84,6 +84,7 @@ fn node() -> (Sources, Vec<Verdict>) {
             title: "drain the node, then set both by hand".into(),
             safety: Safety::Manual,
             reason: None,
+            row: None,
             intent: None,
             edits: vec![],
             after: vec![],
@@ -92,6 +93,7 @@ fn node() -> (Sources, Vec<Verdict>) {
             title: "make containerd follow the kubelet".into(),
             safety: Safety::Unsafe,
             reason: Some("running pods keep the old cgroup paths until the node is drained".into()),
+            row: None,
             intent: None,
             edits: vec![Edit {
                 source: containerd,

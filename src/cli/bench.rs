@@ -28,7 +28,7 @@ impl Harness for Bench {
     ) -> Result<BTreeMap<String, String>, String> {
         let look = look(files, facts);
         let intent = fix.intent.as_ref().ok_or("the fix has no edit")?;
-        let fix = Fix { edits: look.home(intent)?, ..fix.clone() };
+        let fix = Fix { edits: look.home(fix, intent)?, ..fix.clone() };
         let sources = &look.collected.sources;
         let mut after = files.clone();
         for (source, text) in fix::apply(sources, &[&fix])? {

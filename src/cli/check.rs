@@ -89,7 +89,7 @@ fn lower(look: &Look, verdicts: &mut [Verdict]) {
             |v| if let Outcome::Finding(finding) = &mut v.outcome { Some(&mut **finding) } else { None },
         )
         .collect();
-    fix::lower(&mut findings, |intent| look.home(intent));
+    fix::lower(&mut findings, |fix, intent| look.home(fix, intent));
 }
 
 /// Whether there is a kubelet or a container runtime at all.

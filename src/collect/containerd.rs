@@ -48,9 +48,9 @@ pub(crate) struct Daemon {
     /// A process, a unit or a binary of it is there.
     pub(crate) installed: bool,
     /// What it answers now, by name.
-    pub(crate) live: BTreeMap<&'static str, Statements>,
-    /// Cells of each handler, as its Status shows them.
-    pub(crate) live_handlers: BTreeMap<String, BTreeMap<&'static str, Said>>,
+    pub(crate) live: BTreeMap<&'static str, Said>,
+    /// The driver of each handler as its Status shows it.
+    pub(crate) live_handlers: BTreeMap<String, Said>,
 }
 
 struct Main {
@@ -155,11 +155,10 @@ fn locate(ctx: &mut Ctx, daemon: &Daemon) -> Main {
 /// What the daemon answers now counts beside what its files say.
 fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
     for (name, live) in &daemon.live {
-        let Known::Is(live) = live else { continue };
         match facts.iter_mut().find(|fact| fact.name == *name) {
-            Some(Fact { what: What::One(Known::Is(said)), .. }) => said.extend(live.iter().cloned()),
-            Some(fact) => fact.what = What::One(Known::Is(live.clone())),
-            None => facts.push(Fact::one(name, Known::Is(live.clone()))),
+            Some(Fact { what: What::One(Known::Is(said)), .. }) => said.push(live.clone()),
+            Some(fact) => fact.what = What::One(Known::Is(vec![live.clone()])),
+            None => facts.push(Fact::one(name, Known::Is(vec![live.clone()]))),
         }
     }
     let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
@@ -167,10 +166,9 @@ fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
         for row in rows {
             let name = row.iter().find(|(column, _)| *column == "name").and_then(|(_, said)| text_of(said));
             let Some(live) = name.and_then(|name| daemon.live_handlers.get(&name)) else { continue };
-            for (column, said) in row {
-                if let (Some(live), Known::Is(said)) = (live.get(column), said) {
-                    said.push(live.clone());
-                }
+            if let Some((_, Known::Is(said))) = row.iter_mut().find(|(column, _)| *column == "systemd_cgroup")
+            {
+                said.push(live.clone());
             }
         }
     }

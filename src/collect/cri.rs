@@ -3,7 +3,7 @@
 mod json;
 
 use super::ctx::Ctx;
-use crate::fact::{Known, Layer, Origin, Said, Statements, Value};
+use crate::fact::{Known, Layer, Origin, Said, Value};
 use crate::node::live::Replies;
 use crate::text::{Kind, Place, SourceId, Span};
 use serde_json::Value as Json;
@@ -18,11 +18,11 @@ pub(crate) struct Running {
     pub(crate) runtime: Option<Said>,
     /// Its version, when it is containerd.
     pub(crate) version: Option<Said>,
-    /// By fact of containerd: `containerd.reported_driver` (always), and where the answers tell
+    /// By fact of containerd, where the answers tell: `containerd.reported_driver`,
     /// `containerd.cri_enabled`, `containerd.default_runtime`, `containerd.sandbox_image`.
-    pub(crate) facts: BTreeMap<&'static str, Statements>,
-    /// By handler: cells of `containerd.runtimes` (`type`, `systemd_cgroup`, `binary_name`).
-    pub(crate) handlers: BTreeMap<String, BTreeMap<&'static str, Said>>,
+    pub(crate) live: BTreeMap<&'static str, Said>,
+    /// By handler: whether its options say `SystemdCgroup`.
+    pub(crate) live_handlers: BTreeMap<String, Said>,
 }
 
 /// An answer with its text captured.
@@ -95,32 +95,33 @@ pub(crate) fn running(ctx: &mut Ctx, replies: &Replies) -> Running {
     if is_containerd && let Known::Is(status) = Answer::of(ctx, replies, "cri:Status") {
         running.status(&status);
     }
-    let config = match version {
-        // what another runtime answers says nothing of containerd
-        Known::Is(_) if !is_containerd => Known::ABSENT,
-        _ => Answer::of(ctx, replies, "cri:RuntimeConfig").and_then(|answer| driver(&answer)),
-    };
-    running.facts.insert("containerd.reported_driver", config);
+    // what another runtime answers says nothing of containerd
+    if is_containerd
+        && let Known::Is(answer) = Answer::of(ctx, replies, "cri:RuntimeConfig")
+        && let Some(said) = driver(&answer)
+    {
+        running.say("containerd.reported_driver", said);
+    }
     running
 }
 
 /// The driver that RuntimeConfig names; `unimplemented` where the method does not exist.
-fn driver(answer: &Answer) -> Statements {
+fn driver(answer: &Answer) -> Option<Said> {
     if let Some(("unimplemented", origin)) = answer.failed() {
-        return Known::Is(vec![Said { value: Value::text("unimplemented"), origin }]);
+        return Some(Said { value: Value::text("unimplemented"), origin });
     }
-    let Some((named, origin)) = answer.get(&["linux", "cgroupDriver"]) else { return Known::ABSENT };
-    let driver = match named.as_str() {
-        Some("SYSTEMD") => "systemd",
-        Some("CGROUPFS") => "cgroupfs",
-        _ => return Known::Unknown(crate::fact::Why::Strange(format!("cgroup driver {named}"))),
+    let (named, origin) = answer.get(&["linux", "cgroupDriver"])?;
+    let driver = match named.as_str()? {
+        "SYSTEMD" => "systemd",
+        "CGROUPFS" => "cgroupfs",
+        _ => return None,
     };
-    Known::Is(vec![Said { value: Value::text(driver), origin }])
+    Some(Said { value: Value::text(driver), origin })
 }
 
 impl Running {
     fn say(&mut self, name: &'static str, said: Said) {
-        self.facts.insert(name, Known::Is(vec![said]));
+        self.live.insert(name, said);
     }
 
     /// The configuration in force, as far as the verbose status shows it. Beside it stands a
@@ -136,13 +137,77 @@ impl Running {
         let Some(Json::Object(table)) = status.get(&handlers).map(|(v, _)| v) else { return };
         for name in table.keys() {
             let [a, b, c] = handlers;
-            let cells = [
-                ("type", status.text(&[a, b, c, name, "runtimeType"])),
-                ("systemd_cgroup", status.bool(&[a, b, c, name, "options", "SystemdCgroup"])),
-                ("binary_name", status.text(&[a, b, c, name, "options", "BinaryName"])),
-            ];
-            let cells = cells.into_iter().filter_map(|(column, said)| Some((column, said?))).collect();
-            self.handlers.insert(name.clone(), cells);
+            if let Some(said) = status.bool(&[a, b, c, name, "options", "SystemdCgroup"]) {
+                self.live_handlers.insert(name.clone(), said);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::Options;
+    use crate::node::Node;
+    use crate::node::live::Ask;
+
+    fn look(replies: &[(&str, &str)]) -> (Running, Vec<String>) {
+        let files =
+            replies.iter().map(|(q, text)| (format!("/.nodevet/replies/cri/{q}"), (*text).to_owned()));
+        let node = Node::memory(files.collect());
+        let options = Options::default();
+        let mut ctx = Ctx::new(&node, &options);
+        let running = running(&mut ctx, &node.probe(&Ask::default()));
+        let all = running
+            .live
+            .iter()
+            .map(|(name, said)| (*name, said))
+            .chain(running.live_handlers.iter().map(|(name, said)| (name.as_str(), said)));
+        let told = all
+            .map(|(name, said)| format!("{name}={} at {}", said.value, ctx.sources.slice(said.origin.place)))
+            .collect();
+        (running, told)
+    }
+
+    const VERSION: &str =
+        r#"{"version": "0.1.0", "runtimeName": "containerd", "runtimeVersion": "1.7.24~ds1"}"#;
+
+    #[test]
+    fn the_handlers_own_option_counts_and_not_the_old_key_of_the_plugin() {
+        let status = r#"{"config": {"systemdCgroup": false, "sandboxImage": "registry.k8s.io/pause:3.8",
+            "containerd": {"defaultRuntimeName": "runc", "runtimes": {
+                "kata": {"runtimeType": "io.containerd.kata.v2", "options": null},
+                "runc": {"runtimeType": "io.containerd.runc.v2", "options": {"BinaryName": "", "SystemdCgroup": true}}}}}}"#;
+        let config = r#"{"error": "unimplemented"}"#;
+        let (running, told) = look(&[("Version", VERSION), ("Status", status), ("RuntimeConfig", config)]);
+        assert_eq!(running.version.unwrap().value, Value::text("1.7.24~ds1"));
+        assert_eq!(
+            told,
+            [
+                "containerd.cri_enabled=true at containerd",
+                "containerd.default_runtime=runc at runc",
+                "containerd.reported_driver=unimplemented at unimplemented",
+                "containerd.sandbox_image=registry.k8s.io/pause:3.8 at registry.k8s.io/pause:3.8",
+                "runc=true at true",
+            ]
+        );
+    }
+
+    #[test]
+    fn another_runtime_says_nothing_of_containerd() {
+        let version = r#"{"runtimeName": "cri-o", "runtimeVersion": "1.34.1"}"#;
+        let (running, told) =
+            look(&[("Version", version), ("RuntimeConfig", r#"{"linux": {"cgroupDriver": "SYSTEMD"}}"#)]);
+        assert_eq!(running.runtime.unwrap().value, Value::text("cri-o"));
+        assert!(running.version.is_none() && told.is_empty(), "{told:?}");
+    }
+
+    #[test]
+    fn a_daemon_without_cri_answers_that() {
+        let (_, told) = look(&[("Version", r#"{"error": "unknown service"}"#)]);
+        assert_eq!(told, ["containerd.cri_enabled=false at unknown service"]);
+        let (_, told) =
+            look(&[("Version", VERSION), ("RuntimeConfig", r#"{"linux": {"cgroupDriver": "CGROUPFS"}}"#)]);
+        assert_eq!(told[1], "containerd.reported_driver=cgroupfs at CGROUPFS");
     }
 }

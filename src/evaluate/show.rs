@@ -1,10 +1,8 @@
 //! What a finding shows: labels, fixes, and the facts that decided.
 
-use super::RowKey;
 use super::view::View;
 use crate::fact::{Known, Layer, Origin, Type, Value};
 use crate::finding::{Fix, Intent, Label};
-use crate::resolve::InForce;
 use crate::rule::Rule;
 use crate::rule::expr::{Facts, Ref, evaluate as run};
 use crate::rule::law::{Action, To};
@@ -58,6 +56,7 @@ fn push(labels: &mut Vec<Label>, place: Place, text: String) {
 /// Fixes whose `when` is true; edits come later.
 pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
     let row = view.row.map(|(index, _)| index);
+    let again = row.and_then(|index| row_again(view, index));
     let of_row = |at: Ref| if matches!(at, Ref::Cell(_)) { row } else { None };
     let value = |to: &To| match to {
         To::Value(value) => value.clone(),
@@ -85,10 +84,19 @@ pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
                     to: to.iter().map(|part| part.fill(view)).collect(),
                 },
             }),
+            row: again.clone(),
             edits: Vec::new(),
             after: spec.after.iter().map(|command| command.fill(view)).collect(),
         })
         .collect()
+}
+
+fn row_again(view: &View<'_>, index: usize) -> Option<(Value, usize)> {
+    let rows = &view.facts.get(view.each?).rows;
+    let first = |row: &Vec<crate::resolve::InForce>| row.first().and_then(|cell| cell.value.is().cloned());
+    let own = first(rows.get(index)?)?;
+    let before = rows[..index].iter().filter(|row| first(row).as_ref() == Some(&own)).count();
+    Some((own, before))
 }
 
 /// Facts that decided, with their values. The first column says which row; versions are left out:
@@ -107,18 +115,4 @@ pub(super) fn facts(rule: &Rule, reads: &[Ref], view: &View<'_>) -> Vec<(String,
             (at.name(rule.each), value)
         })
         .collect()
-}
-
-/// A row is known by its first cell, its place, and the place of the primary label.
-pub(super) fn key(rule: &Rule, cells: &[InForce]) -> RowKey {
-    let place = |cell: Option<&InForce>| {
-        let origin = cell?.by.as_ref()?;
-        origin.near.or((origin.layer != Layer::Default).then_some(origin.place))
-    };
-    let primary = rule.labels.first().and_then(|label| match label.fact {
-        Ref::Cell(at) => place(cells.get(usize::from(at))),
-        Ref::Fact(_) => None,
-    });
-    let first = cells.first();
-    RowKey { first: first.and_then(|c| c.value.is().cloned()), places: vec![place(first), primary], nth: 0 }
 }

@@ -1,6 +1,6 @@
 //! One verdict out of the answers of several worlds.
 
-use super::{Judged, RowKey};
+use super::{Answer, Judged, RowKey};
 use crate::fact::Why;
 use crate::finding::{Confidence, Finding, Missing, Outcome};
 use crate::names;
@@ -37,7 +37,7 @@ pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judg
     if keys.is_empty() {
         let whole = judged.into_iter().map(|j| match j {
             Judged::Whole(outcome) => outcome,
-            Judged::Rows(_) => Outcome::NotApplicable,
+            Judged::Rows(_) => Some(Outcome::NotApplicable),
         });
         return vec![one(worlds, relevant, whole.collect())];
     }
@@ -45,7 +45,7 @@ pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judg
         Judged::Whole(outcome) => outcome.clone(),
         Judged::Rows(rows) => match rows.iter().position(|(k, _)| k == key) {
             Some(at) => rows.swap_remove(at).1,
-            None => Outcome::NotApplicable,
+            None => Some(Outcome::NotApplicable),
         },
     };
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());
@@ -59,8 +59,11 @@ pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judg
     outcomes
 }
 
-/// A finding in all worlds is one; in none, the rule passes or does not apply; else it is unknown.
-fn one(worlds: &Worlds, relevant: &[&World], outcomes: Vec<Outcome>) -> Outcome {
+/// A finding in all worlds that say something is one; in none, the rule passes or does not apply;
+/// else it is unknown.
+fn one(worlds: &Worlds, relevant: &[&World], answers: Vec<Answer>) -> Outcome {
+    let telling = relevant.iter().zip(answers).filter_map(|(world, answer)| Some((*world, answer?)));
+    let (relevant, outcomes): (Vec<&World>, Vec<Outcome>) = telling.unzip();
     let broken: Vec<bool> = outcomes.iter().map(|o| matches!(o, Outcome::Finding(_))).collect();
     let mut missing = Vec::new();
     let (mut findings, mut passed) = (Vec::new(), false);
@@ -78,7 +81,7 @@ fn one(worlds: &Worlds, relevant: &[&World], outcomes: Vec<Outcome>) -> Outcome 
         return Outcome::Finding(Box::new(finding));
     }
     if !findings.is_empty() {
-        let mut named = needs(worlds, relevant, &broken);
+        let mut named = needs(worlds, &relevant, &broken);
         join(&mut named, missing);
         return Outcome::Unknown(named);
     }
@@ -89,10 +92,10 @@ fn one(worlds: &Worlds, relevant: &[&World], outcomes: Vec<Outcome>) -> Outcome 
     }
 }
 
-/// The finding of the first world, as sure as the least sure; where the worlds differ in its
-/// severity, the mildest.
+/// The finding of the world that is most sure of it (of equals, the newest), as sure as the least
+/// sure; where the worlds differ in its severity, the mildest.
 fn same(findings: &[Finding]) -> Option<Finding> {
-    let mut finding = findings.first()?.clone();
+    let mut finding = findings.iter().max_by_key(|f| f.confidence)?.clone();
     let least_sure = findings.iter().min_by_key(|f| f.confidence)?;
     finding.confidence = least_sure.confidence;
     finding.certainty.clone_from(&least_sure.certainty);

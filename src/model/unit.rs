@@ -86,7 +86,8 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
                     unit.fragment = Some(path);
                     break;
                 }
-                Known::Absent(_) => {}
+                // a tree that only a running system has is empty when a dead one boots
+                Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => {}
                 Known::Unknown(why) => return Known::Unknown(why),
             }
         }
@@ -98,7 +99,7 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
         return Known::ABSENT;
     }
     if !unit.masked {
-        for (_, path) in dropins(reader, &names) {
+        for path in unit.dropin_files(reader, &names).into_values() {
             unit.dropin(reader, path);
         }
     }
@@ -126,35 +127,39 @@ fn template(name: &str) -> Option<String> {
     (!instance.is_empty()).then(|| format!("{head}@.{kind}"))
 }
 
-/// Drop-ins by file name: of the same name, the earlier directory's counts.
-fn dropins(reader: &mut dyn Reader, names: &[String]) -> BTreeMap<String, String> {
-    let mut folders: Vec<String> = Vec::new();
-    for name in names {
-        for dir in DIRS {
-            folders.push(format!("{dir}/{name}.d"));
-            // `a-b.service` is also changed by `a-.service.d`
-            if let Some((stem, kind)) = name.rsplit_once('.') {
-                let dashes = stem.char_indices().rev().filter(|(i, c)| *c == '-' && i + 1 < stem.len());
-                folders.extend(dashes.map(|(i, _)| format!("{dir}/{}.{kind}.d", &stem[..=i])));
-            }
-        }
-    }
-    if let Some((_, kind)) = names.first().and_then(|n| n.rsplit_once('.')) {
-        folders.extend(DIRS.map(|dir| format!("{dir}/{kind}.d")));
-    }
-    let mut found = BTreeMap::new();
-    for folder in folders {
-        if let Known::Is(entries) = reader.list(&folder) {
-            for entry in entries.into_iter().filter(|e| e.ends_with(".conf")) {
-                let path = format!("{folder}/{entry}");
-                found.entry(entry).or_insert(path);
-            }
-        }
-    }
-    found
-}
-
 impl Unit {
+    /// Drop-ins by file name: of the same name, the earlier directory's counts.
+    fn dropin_files(&mut self, reader: &mut dyn Reader, names: &[String]) -> BTreeMap<String, String> {
+        let mut folders: Vec<String> = Vec::new();
+        for name in names {
+            for dir in DIRS {
+                folders.push(format!("{dir}/{name}.d"));
+                // `a-b.service` is also changed by `a-.service.d`
+                if let Some((stem, kind)) = name.rsplit_once('.') {
+                    let dashes = stem.char_indices().rev().filter(|(i, c)| *c == '-' && i + 1 < stem.len());
+                    folders.extend(dashes.map(|(i, _)| format!("{dir}/{}.{kind}.d", &stem[..=i])));
+                }
+            }
+        }
+        if let Some((_, kind)) = names.first().and_then(|n| n.rsplit_once('.')) {
+            folders.extend(DIRS.map(|dir| format!("{dir}/{kind}.d")));
+        }
+        let mut found = BTreeMap::new();
+        for folder in folders {
+            match reader.list(&folder) {
+                Known::Is(entries) => {
+                    for entry in entries.into_iter().filter(|e| e.ends_with(".conf")) {
+                        let path = format!("{folder}/{entry}");
+                        found.entry(entry).or_insert(path);
+                    }
+                }
+                Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => {}
+                Known::Unknown(why) => self.unread.push((folder, why)),
+            }
+        }
+        found
+    }
+
     fn fragment(&mut self, reader: &mut dyn Reader, path: &str) -> Known<()> {
         if reader.link(path).is().is_some_and(|target| target == "/dev/null") {
             self.masked = true;
