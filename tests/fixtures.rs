@@ -71,7 +71,7 @@ fn node(dir: &Path) -> Result<(), Failed> {
         return Err(format!("root/.nodevet/meta.jsonl does not say that {path} cannot be read").into());
     }
     let report = check(dir, &case)?;
-    let found = found(dir, &report)?;
+    let found = found(dir, &case, &report)?;
     if name(dir).starts_with("ok-") && !found.is_empty() {
         return Err(format!("nothing may be found here:\n{found}").into());
     }
@@ -119,11 +119,11 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
 }
 
 /// The findings as `expected.txt` has them.
-fn found(dir: &Path, report: &Json) -> Result<String, Failed> {
+fn found(dir: &Path, case: &Case, report: &Json) -> Result<String, Failed> {
     let mut lines = String::new();
     for finding in array(report, "findings") {
         let labels = array(finding, "labels");
-        let quotes = labels.iter().map(|label| quote(dir, label)).collect::<Result<Vec<_>, _>>()?;
+        let quotes = labels.iter().map(|label| quote(dir, case, label)).collect::<Result<Vec<_>, _>>()?;
         let (Some(first), Some(quote)) = (labels.first(), quotes.first()) else {
             return Err(format!("{} has no label", finding["code"]).into());
         };
@@ -144,7 +144,7 @@ fn found(dir: &Path, report: &Json) -> Result<String, Failed> {
 
 /// What stands where a label points, found without the program's help: lines and columns (of
 /// characters) are counted here once more.
-fn quote(dir: &Path, label: &Json) -> Result<String, Failed> {
+fn quote(dir: &Path, case: &Case, label: &Json) -> Result<String, Failed> {
     let number = |key: &str| usize::try_from(label[key].as_u64().unwrap_or(0)).unwrap();
     let (line, column) = (number("line"), number("column"));
     let (end_line, end_column) = (number("end_line"), number("end_column"));
@@ -153,6 +153,9 @@ fn quote(dir: &Path, label: &Json) -> Result<String, Failed> {
     }
     let source = text(label, "source");
     let path = dir.join("root").join(source.trim_start_matches('/'));
+    if case.unreadable.iter().any(|path| path == source) {
+        return Ok("-".to_owned());
+    }
     let is_dir = source.starts_with('/') && path.is_dir();
     let content = if is_dir {
         let mut names: Vec<String> =

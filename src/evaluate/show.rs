@@ -1,12 +1,12 @@
 //! What a finding shows: labels, fixes, and the facts that decided.
 
 use super::view::View;
-use crate::fact::{Known, Layer, Origin, Type, Value};
+use crate::fact::{Known, Layer, Origin, Said, Type, Value};
 use crate::finding::{Fix, Intent, Label};
 use crate::rule::Rule;
 use crate::rule::expr::{Facts, Ref, evaluate as run};
 use crate::rule::law::{Action, To};
-use crate::text::{Place, Sources};
+use crate::text::{Place, Sources, Span};
 
 /// Labels at the places of their facts. A value that stands nowhere is shown at the nearest place
 /// in a file, with the default as one label more; a fact that has no place at all has no label.
@@ -28,8 +28,9 @@ pub(super) fn labels(rule: &Rule, view: &View<'_>, sources: &Sources) -> Vec<Lab
             continue;
         }
         let mut defaults = Vec::new();
+        let whole = spec.show.is_empty().then(|| whole(&in_force.elements, sources)).flatten();
         for origin in origins {
-            push(&mut labels, origin.near.unwrap_or(origin.place), text.clone());
+            push(&mut labels, whole.or(origin.near).unwrap_or(origin.place), text.clone());
             if origin.near.is_some() && origin.layer == Layer::Default {
                 let of = sources.get(origin.place.source).name.replace("default:", "");
                 defaults.push((origin.place, format!("the default of {of}")));
@@ -44,6 +45,15 @@ pub(super) fn labels(rule: &Rule, view: &View<'_>, sources: &Sources) -> Vec<Lab
         }
     }
     labels
+}
+
+/// A list that is written on one line is shown as a whole; else its last element stands for it.
+fn whole(elements: &[Said], sources: &Sources) -> Option<Place> {
+    let (first, last) = (&elements.first()?.origin, &elements.last()?.origin);
+    let line = |origin: &Origin| (origin.place.source, sources.position(origin.place).line);
+    let one = first.near.is_none() && line(first) == line(last);
+    let span = Span::new(first.place.span.start, last.place.span.end);
+    one.then_some(Place { source: first.place.source, span })
 }
 
 /// One place carries one label.

@@ -11,6 +11,7 @@ const RUNTIME: &[Decl] = &[
     restart("unusable_because", Type::Text, "why not"),
     restart("options", Type::Bool, "an options table is in force"),
     restart("is_default", Type::Bool, "it is the default runtime"),
+    restart("declared", Type::Bool, "some file has a table for it; false for a built-in handler that none mentions"),
     restart("runc_family", Type::Bool, "its type takes runc options"),
 ];
 

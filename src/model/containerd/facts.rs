@@ -5,7 +5,7 @@ use super::load::Effect;
 use super::report::Reported;
 use super::tree::Shared;
 use super::{Effective, Running};
-use crate::fact::{Fact, Known, Row, Statements, Value, What, Why};
+use crate::fact::{Fact, Known, Layer, Row, Statements, Value, What, Why};
 use crate::text::Place;
 use std::collections::BTreeSet;
 
@@ -247,6 +247,7 @@ impl Effective {
             ("usable", table(Value::Bool(handler.unusable.is_none()))),
             ("options", table(Value::Bool(handler.options.is_some()))),
             ("is_default", table(Value::Bool(*handler.name == *default))),
+            ("declared", table(Value::Bool(self.layer(handler.table.at.place) != Layer::Default))),
             ("runc_family", table(Value::Bool(handler.family != Family::Other))),
         ];
         if let Some(binary) = handler.binary.as_ref().filter(|b| !b.is_zero()) {
