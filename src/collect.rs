@@ -96,17 +96,10 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
 /// The command line that a unit would start, variables replaced.
 fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
     unit::load(ctx, name).and_then(|unit| {
-        if unit.masked {
-            return Known::ABSENT;
+        for (place, message) in &unit.problems {
+            ctx.problem(*place, message.clone());
         }
-        let environment = unit.environment(ctx);
-        if let Some((_, why)) = unit.unread.first() {
-            return Known::Unknown(why.clone());
-        }
-        match unit.command_line(&environment) {
-            line if line.is_empty() => Known::ABSENT,
-            line => Known::Is(line),
-        }
+        unit.starts(ctx)
     })
 }
 

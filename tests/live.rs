@@ -1,5 +1,7 @@
 //! Probes of a running node against sockets that answer, refuse, are silent or speak nonsense.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use bytes::Bytes;
 use nodevet::fact::{Known, Why};
 use nodevet::node::live::Ask;

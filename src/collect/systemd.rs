@@ -180,26 +180,46 @@ fn from_bus(lines: &Lines, name: &str, role: &str) -> Row {
     ]
 }
 
+/// The first line of a unit file that says anything; of an empty one (or a link to /dev/null) its
+/// entry in the directory.
+fn first_line(ctx: &mut Ctx, unit: &Unit, fragment: &str) -> Place {
+    if let Some(source) = unit.settings.first().map(|s| s.place.source) {
+        let text = &ctx.sources.get(source).text;
+        let start = text.len() - text.trim_start().len();
+        let end = text[start..].find('\n').map_or(text.len(), |i| start + i);
+        return Place { source, span: Span::new(start, end) };
+    }
+    let (dir, name) = fragment.rsplit_once('/').unwrap_or(("", fragment));
+    let source = ctx.sources.add(dir, Kind::Listing, name);
+    Place { source, span: Span::new(0, name.len()) }
+}
+
+/// The header below which a setting of the service would stand.
+fn section(ctx: &Ctx, unit: &Unit, first: Place) -> Place {
+    let header = "[Service]";
+    let text = &ctx.sources.get(first.source).text;
+    let at = text.match_indices(header).map(|(at, _)| at).find(|at| *at == 0 || text[..*at].ends_with('\n'));
+    match at {
+        Some(at) if !unit.masked => Place { span: Span::new(at, at + header.len()), ..first },
+        _ => first,
+    }
+}
+
 fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
     let fragment = unit.fragment.clone().unwrap_or_default();
-    let first = unit.settings.first().map(|s| s.place.source);
-    let id = first.unwrap_or_else(|| ctx.sources.add(fragment.as_str(), Kind::File, ""));
-    let line = crate::text::line_span(&ctx.sources.get(id).text, 1);
-    let whole = Origin::new(Layer::File, Place { source: id, span: line });
-    let own = |value: &str| Known::Is(vec![Said { value: Value::text(value), origin: whole.clone() }]);
-    // what no file says is shown at the command that it is about
-    let near = unit.property("Service", "ExecStart").map(|s| s.place);
-    // a dead tree has no bus to ask
+    let whole = Origin::new(Layer::File, first_line(ctx, unit, &fragment));
+    let section = section(ctx, unit, whole.place);
     let live = match no_bus {
-        Why::NotRunning(_) if !ctx.node.is_live() => Known::Absent("only a running systemd tells".into()),
+        Why::NotRunning(_) => Known::Absent("no systemd answers".into()),
         why => Known::Unknown(why),
     };
+    let own = |value: &str| Known::Is(vec![Said { value: Value::text(value), origin: whole.clone() }]);
     let defaults = ctx.sources.add("default:systemd", Kind::Default, DEFAULTS);
     let defaults = Lines { id: defaults, text: DEFAULTS.into(), layer: Layer::Default };
     let said = |name: &str, read: &dyn Fn(&str) -> Option<Value>| {
         let statements = unit.list("Service", name).into_iter();
         let mut said: Vec<Said> = defaults.cell(name, read).is().cloned().unwrap_or_default();
-        said.iter_mut().for_each(|s| s.origin.near = near);
+        said.iter_mut().for_each(|said| said.origin.near = Some(section));
         said.extend(statements.filter_map(|s| {
             let origin = Origin { written: vec![name.to_owned()], ..Origin::new(s.layer, s.place) };
             Some(Said { value: read(s.value.text())?, origin })
@@ -229,4 +249,84 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         ("restarts", live.clone()),
         ("started", live),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::Options;
+    use crate::node::Node;
+    use crate::node::live::Ask;
+
+    /// The cells of the first unit, as `column=value (layer: text)`.
+    fn look(files: &[(&str, &str)]) -> Vec<String> {
+        let node = Node::memory(files.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect());
+        let options = Options::default();
+        let mut ctx = Ctx::new(&node, &options);
+        let replies = node.probe(&Ask { units: asked(), cri: Vec::new() });
+        let packages = Packages::read(&mut ctx);
+        let rows: Vec<Row> =
+            UNITS.iter().filter_map(|(name, role)| row(&mut ctx, &replies, name, role)).collect();
+        collect(&mut ctx, &replies, &packages);
+        assert_eq!(rows.len(), 1, "only units that exist are rows");
+        let cell = |(column, said): &(&str, Statements)| match said {
+            Known::Is(said) => {
+                let said = said.iter().max_by_key(|s| s.origin.layer).unwrap();
+                let text = ctx.sources.slice(said.origin.place);
+                format!("{column}={} ({}: {text})", said.value, said.origin.layer.name())
+            }
+            Known::Absent(_) => format!("{column} absent"),
+            Known::Unknown(_) => format!("{column} unknown"),
+        };
+        rows[0].iter().map(cell).collect()
+    }
+
+    #[test]
+    fn a_unit_on_the_bus() {
+        let reply = include_str!("../../fixtures/replies/bookworm/containerd.service");
+        let cells = look(&[("/.nodevet/replies/dbus/containerd.service", reply)]);
+        let id = "runtime: containerd.service";
+        assert_eq!(
+            cells,
+            [
+                format!("name=containerd.service ({id})"),
+                format!("role=containerd ({id})"),
+                "load_state=loaded (runtime: loaded)".into(),
+                "active_state=active (runtime: active)".into(),
+                "fragment=/lib/systemd/system/containerd.service (runtime: /lib/systemd/system/containerd.service)".into(),
+                "exec_start=/usr/bin/containerd (runtime: /usr/bin/containerd)".into(),
+                "delegate=true (runtime: yes)".into(),
+                "kill_mode=process (runtime: process)".into(),
+                "slice=system.slice (runtime: system.slice)".into(),
+                "tasks_max=infinity (runtime: infinity)".into(),
+                "need_daemon_reload=false (runtime: no)".into(),
+                "restarts=0 (runtime: 0)".into(),
+                "started=1796077737 (runtime: @1796077737)".into(),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_unit_in_files() {
+        let unit = "[Service]\nExecStart=/usr/bin/kubelet $ARGS\nDelegate=cpu memory\n";
+        let dropin = "[Service]\nSlice=runtime.slice\n";
+        let cells = look(&[
+            ("/usr/lib/systemd/system/kubelet.service", unit),
+            ("/etc/systemd/system/kubelet.service.d/10-slice.conf", dropin),
+        ]);
+        assert_eq!(
+            cells[4..10],
+            [
+                "fragment=/usr/lib/systemd/system/kubelet.service (file: [Service])",
+                "exec_start=/usr/bin/kubelet $ARGS (vendor: /usr/bin/kubelet $ARGS)",
+                "delegate=true (vendor: cpu memory)",
+                "kill_mode=control-group (default: control-group)",
+                "slice=runtime.slice (drop-in: runtime.slice)",
+                "tasks_max absent",
+            ]
+        );
+        assert_eq!(cells[3], "active_state absent");
+        let masked = look(&[("/etc/systemd/system/kubelet.service", "")]);
+        assert_eq!(masked[2], "load_state=masked (file: kubelet.service)");
+    }
 }

@@ -4,6 +4,7 @@
 use crate::fact::{Known, Problem, Why};
 use crate::model::Reader;
 use crate::text::{Place, line_span};
+use crate::version::Version;
 use generation::Generation;
 use handlers::Handler;
 use load::{Load, Stop};
@@ -11,6 +12,7 @@ use merge::Merged;
 use plugins::Cri;
 use report::Reported;
 use session::World;
+use std::rc::Rc;
 
 mod alive;
 #[cfg(test)]
@@ -68,9 +70,8 @@ pub struct Effective {
     /// What runs; nothing where the daemon does not start or an input is hidden.
     running: Option<Running>,
     dropins: Known<Vec<keys::DropIn>>,
-    /// Plugins that take configuration, and their fields.
-    known_ids: Vec<&'static str>,
-    fields: Vec<(&'static str, &'static str)>,
+    /// Plugins that take configuration, each with its fields.
+    fields: Rc<[(&'static str, &'static str)]>,
     owners: Vec<Option<&'static str>>,
 }
 
@@ -95,19 +96,48 @@ pub fn effective(
     session: &mut Session,
 ) -> Effective {
     let mut world = World { session, reader };
-    let mut load = load::load(generation, input, &mut world);
+    let mut effective = accept(generation, input, &mut world);
+    effective.finish(input, &mut world);
+    effective
+}
+
+/// The same for all generations that are possible, where neighbours which make the same of these
+/// files are one, under a common name.
+pub fn worlds(
+    version: Option<&Version>,
+    input: &Input,
+    reader: &mut dyn Reader,
+    session: &mut Session,
+) -> Vec<(String, Effective)> {
+    let mut world = World { session, reader };
+    let mut worlds: Vec<(String, Effective)> = Vec::new();
+    for generation in generation::possible(version) {
+        let next = accept(generation, input, &mut world);
+        match worlds.last_mut() {
+            Some((name, last)) if last.same(&next) => *name = last.generation.name_to(generation),
+            _ => worlds.push((generation.name.to_owned(), next)),
+        }
+    }
+    for (_, effective) in &mut worlds {
+        effective.finish(input, &mut world);
+    }
+    worlds
+}
+
+/// Loads and merges the files and checks what does not depend on their plugins.
+fn accept(generation: &'static Generation, input: &Input, world: &mut World) -> Effective {
+    let mut load = load::load(generation, input, world);
     let (merged, migration) = merge::merge(generation, &load);
-    let owners = load.files.iter().map(|f| owner::of(&f.path, &f.text, &mut world)).collect();
-    let dropins = keys::dropins(input.main, &load, &mut world);
     let mut stop = load.stop.take();
     if stop.is_none() && load.hidden.is_none() {
         let ids = || if load.cut_short { None } else { validate::ids(generation, &merged) };
-        stop = migration_first(generation, migration, ids).or_else(|| validate::settings(&merged));
+        let settings = || validate::settings(generation, &merged);
+        stop = migration_first(generation, migration, ids).or_else(settings);
     }
     let defaults = world.defaults(generation);
-    let (source, known_ids, fields) = (defaults.source(), defaults.ids().collect(), defaults.fields());
+    let (source, fields) = (defaults.source(), defaults.fields());
     let nowhere = Place { source, span: line_span(generation.defaults.1, 1) };
-    let mut effective = Effective {
+    Effective {
         generation,
         main: input.main.to_owned(),
         nowhere,
@@ -116,18 +146,10 @@ pub fn effective(
         boots: Known::Is(true),
         stop,
         running: None,
-        dropins,
-        known_ids,
+        dropins: Known::ABSENT,
         fields,
-        owners,
-    };
-    effective.run(input, &mut world);
-    effective.boots = match (&effective.stop, &effective.load.hidden) {
-        (Some(_), _) => Known::Is(false),
-        (None, Some(why)) => Known::Unknown(why.clone()),
-        (None, None) => Known::Is(true),
-    };
-    effective
+        owners: Vec::new(),
+    }
 }
 
 /// 2.3 migrates while it loads; before, what is merged is checked first.
@@ -143,6 +165,27 @@ fn migration_first(
 }
 
 impl Effective {
+    /// Whether another generation, of which as much is known, will come to the same end.
+    fn same(&self, other: &Effective) -> bool {
+        let stop = |e: &Effective| e.stop.as_ref().map(|s| (s.message.clone(), s.place));
+        self.generation.like(other.generation) && self.load.same(&other.load) && stop(self) == stop(other)
+    }
+
+    fn finish(&mut self, input: &Input, world: &mut World) {
+        self.run(input, world);
+        if let Some(place) = self.stop.as_ref().and_then(|s| s.place) {
+            let culprit = self.load.files.iter_mut().find(|f| f.source == place.source);
+            culprit.into_iter().for_each(|f| f.effect = load::Effect::Fatal);
+        }
+        self.owners = self.load.files.iter().map(|f| owner::of(&f.path, &f.text, world)).collect();
+        self.dropins = keys::dropins(input.main, &self.load, world);
+        self.boots = match (&self.stop, &self.load.hidden) {
+            (Some(_), _) => Known::Is(false),
+            (None, Some(why)) => Known::Unknown(why.clone()),
+            (None, None) => Known::Is(true),
+        };
+    }
+
     fn run(&mut self, input: &Input, world: &mut World) {
         if self.stop.is_some() || self.load.hidden.is_some() {
             return;
@@ -168,7 +211,9 @@ impl Effective {
         let defaults = world.defaults(generation);
         let default_driver = defaults
             .plugin(section)
-            .and_then(|p| p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned())
+            .and_then(|(p, _)| {
+                p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned()
+            })
             .map_or_else(|| defaults.header(&header), |v| v.at.place);
         self.running = Some(Running { cri, handlers, default, dead, reported, default_driver });
     }

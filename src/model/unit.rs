@@ -86,7 +86,7 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
                     unit.fragment = Some(path);
                     break;
                 }
-                // a tree that only a running system has is empty when a dead one boots
+                // an image has no /run: nothing there shadows the unit at its next start
                 Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => {}
                 Known::Unknown(why) => return Known::Unknown(why),
             }
@@ -99,7 +99,7 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
         return Known::ABSENT;
     }
     if !unit.masked {
-        for path in unit.dropin_files(reader, &names).into_values() {
+        for path in unit.find_dropins(reader, &names) {
             unit.dropin(reader, path);
         }
     }
@@ -128,8 +128,8 @@ fn template(name: &str) -> Option<String> {
 }
 
 impl Unit {
-    /// Drop-ins by file name: of the same name, the earlier directory's counts.
-    fn dropin_files(&mut self, reader: &mut dyn Reader, names: &[String]) -> BTreeMap<String, String> {
+    /// Drop-ins in order of their file names: of the same name, the earlier directory's counts.
+    fn find_dropins(&mut self, reader: &mut dyn Reader, names: &[String]) -> Vec<String> {
         let mut folders: Vec<String> = Vec::new();
         for name in names {
             for dir in DIRS {
@@ -144,7 +144,7 @@ impl Unit {
         if let Some((_, kind)) = names.first().and_then(|n| n.rsplit_once('.')) {
             folders.extend(DIRS.map(|dir| format!("{dir}/{kind}.d")));
         }
-        let mut found = BTreeMap::new();
+        let mut found: BTreeMap<String, String> = BTreeMap::new();
         for folder in folders {
             match reader.list(&folder) {
                 Known::Is(entries) => {
@@ -157,7 +157,7 @@ impl Unit {
                 Known::Unknown(why) => self.unread.push((folder, why)),
             }
         }
-        found
+        found.into_values().collect()
     }
 
     fn fragment(&mut self, reader: &mut dyn Reader, path: &str) -> Known<()> {
@@ -224,6 +224,21 @@ impl Unit {
     /// What the service's processes find in their environment, as far as the unit says it.
     pub fn environment(&self, reader: &mut dyn Reader) -> Environment {
         environment::of(self, reader)
+    }
+
+    /// What the unit would start: absent when it is masked or starts nothing, unknown when a file
+    /// that may decide it could not be read.
+    pub fn starts(&self, reader: &mut dyn Reader) -> Known<Vec<Argument>> {
+        let Some(command) = self.exec_start().pop().filter(|_| !self.masked) else { return Known::ABSENT };
+        if let Some((_, why)) = self.unread.first() {
+            return Known::Unknown(why.clone());
+        }
+        let environment = self.environment(reader);
+        let needs_variables = !command.literal && command.argv.iter().any(|a| a.text().contains('$'));
+        match environment.unread.first() {
+            Some((_, why)) if needs_variables => Known::Unknown(why.clone()),
+            _ => Known::Is(self.command_line(&environment)),
+        }
     }
 
     /// The arguments of the (last) command of `ExecStart=`, variables replaced.
@@ -396,5 +411,19 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELE
         assert_eq!(environment.overridden[0].1.value.text(), "unit");
         assert_eq!(environment.missing[0].1, "/nowhere");
         assert_eq!(tree.sources.slice(environment.get("B").unwrap().place), "a\\\n b");
+    }
+
+    #[test]
+    fn what_starts_is_unknown_where_a_variable_may_come_from_an_unread_file() {
+        let with = |exec: &str| format!("[Service]\nEnvironmentFile=/etc/%H\nExecStart={exec}\n");
+        let starts = |exec: &str| {
+            let mut tree = tree(&[("/etc/systemd/system/kubelet.service", &with(exec))]);
+            let Known::Is(unit) = load(&mut tree, "kubelet.service") else { panic!("no unit") };
+            unit.starts(&mut tree).map(|line| line.len())
+        };
+        assert!(starts("/bin/k $A").is_unknown());
+        assert_eq!(starts("/bin/k a"), Known::Is(2));
+        assert_eq!(starts(":/bin/k $A"), Known::Is(2));
+        assert_eq!(starts(""), Known::ABSENT);
     }
 }

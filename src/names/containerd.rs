@@ -89,7 +89,7 @@ pub(super) const DECLS: &[Decl] = &[
     ),
     restart("containerd.sandbox_image", Type::Text, "pause image"),
     steady("containerd.legacy_systemd_cgroup", Type::Bool, "plugin-level systemd_cgroup").through("containerd.legacy_systemd_cgroup"),
-    steady("containerd.plugin_keys", Type::Table { row: "key", columns: PLUGIN_KEY }, "keys directly below a plugin, per file"),
+    steady("containerd.plugin_keys", Type::Table { row: "key", columns: PLUGIN_KEY }, "keys directly below a plugin, per file: all of CRI, of other plugins those without effect"),
     steady("containerd.driver_settings", Type::Table { row: "setting", columns: SETTING }, "every key that looks like a cgroup driver setting, in force or not"),
     steady("containerd.replaced", Type::Table { row: "loss", columns: REPLACED }, "plugin sections that a later file replaces whole (1.x)"),
 ];

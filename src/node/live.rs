@@ -129,6 +129,8 @@ impl Node {
             };
             tokio::join!(systemd, cri::ask(sockets, self.timeout, found));
         });
+        // nothing is waited for
+        runtime.shutdown_background();
     }
 
     /// The system bus; only where systemd runs, since a call would otherwise try to start it.

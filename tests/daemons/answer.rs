@@ -40,6 +40,11 @@ impl Answer {
         self.value(name).and_then(Value::as_str)
     }
 
+    /// Where the value was found, e.g. `cri:Version` or a path; empty where there is none.
+    pub(crate) fn source(&self, name: &str) -> &str {
+        self.0[name]["origin"]["source"].as_str().unwrap_or_default()
+    }
+
     pub(crate) fn truth(&self, name: &str) -> Option<bool> {
         self.value(name).and_then(Value::as_bool)
     }

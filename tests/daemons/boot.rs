@@ -1,5 +1,6 @@
 //! A whole node: a real init system as process 1, a real bus, a real containerd; only the kubelet is a stand-in.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ const NEW_KUBELET: &str = "1.34.2";
 struct Scene {
     name: &'static str,
     pid1: &'static str,
+    /// Whether systemd may start the system bus.
+    bus: bool,
     systemd_cgroup: bool,
     kubelet: &'static str,
     kubelet_driver: &'static str,
@@ -30,10 +33,11 @@ struct Scene {
     found: &'static [&'static str],
 }
 
-const SCENES: [Scene; 5] = [
+const SCENES: [Scene; 6] = [
     Scene {
         name: "mismatch",
         pid1: "systemd",
+        bus: true,
         systemd_cgroup: false,
         kubelet: OLD_KUBELET,
         kubelet_driver: "systemd",
@@ -43,6 +47,7 @@ const SCENES: [Scene; 5] = [
     Scene {
         name: "agreement",
         pid1: "systemd",
+        bus: true,
         systemd_cgroup: true,
         kubelet: OLD_KUBELET,
         kubelet_driver: "systemd",
@@ -52,6 +57,7 @@ const SCENES: [Scene; 5] = [
     Scene {
         name: "kubelet-may-follow",
         pid1: "systemd",
+        bus: true,
         systemd_cgroup: false,
         kubelet: NEW_KUBELET,
         kubelet_driver: "systemd",
@@ -59,8 +65,19 @@ const SCENES: [Scene; 5] = [
         found: &["NV102"],
     },
     Scene {
-        name: "busybox-without-bus",
+        name: "mismatch-without-bus",
+        pid1: "systemd",
+        bus: false,
+        systemd_cgroup: false,
+        kubelet: OLD_KUBELET,
+        kubelet_driver: "systemd",
+        verdict: Some("mismatch"),
+        found: &["NV101"],
+    },
+    Scene {
+        name: "busybox",
         pid1: "busybox",
+        bus: false,
         systemd_cgroup: false,
         kubelet: OLD_KUBELET,
         kubelet_driver: "cgroupfs",
@@ -70,6 +87,7 @@ const SCENES: [Scene; 5] = [
     Scene {
         name: "busybox-with-systemd-driver",
         pid1: "busybox",
+        bus: false,
         systemd_cgroup: true,
         kubelet: OLD_KUBELET,
         kubelet_driver: "systemd",
@@ -124,6 +142,7 @@ impl Scene {
         self.judge_facts(&record.facts("facts")?, suite, cgroup, &mut wrong);
         self.judge_findings(&record, &mut wrong)?;
         self.judge_capture(&record, &mut wrong)?;
+        self.judge_hindered(&record, &mut wrong)?;
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 
@@ -152,7 +171,12 @@ impl Scene {
         )?;
         let wants = root.join("etc/systemd/system/multi-user.target.wants");
         fs::create_dir_all(&wants)?;
-        std::os::unix::fs::symlink("../kubelet.service", wants.join("kubelet.service"))?;
+        symlink("../kubelet.service", wants.join("kubelet.service"))?;
+        if !self.bus {
+            for unit in ["dbus.service", "dbus.socket"] {
+                symlink("/dev/null", wants.with_file_name(unit))?;
+            }
+        }
         put(&format!("{KUBELET}.version"), self.kubelet)?;
         fs::copy(env::current_exe()?, root.join(&KUBELET[1..]))?;
         fs::copy(nodevet(), share.join("nodevet"))?;
@@ -186,6 +210,9 @@ impl Scene {
         begins("kubelet.version", self.kubelet);
         if self.pid1 == "systemd" {
             begins("host.systemd_version", &suite.systemd);
+        }
+        if facts.source("containerd.version") != "cri:Version" {
+            wrong.push(format!("containerd.version is from {}", facts.source("containerd.version")));
         }
     }
 
@@ -231,6 +258,20 @@ impl Scene {
             if live.value(name) != replayed.value(name) {
                 let (live, replayed) = (live.value(name), replayed.value(name));
                 wrong.push(format!("{name}: {live:?} live, {replayed:?} replayed"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asked by a user without rights, and while containerd hangs.
+    fn judge_hindered(&self, record: &Record, wrong: &mut Vec<String>) -> Result<(), String> {
+        for question in ["facts-nobody", "facts-hung"] {
+            let facts = record.facts(question)?;
+            if facts.text("host.init") != Some(self.pid1) {
+                wrong.push(format!("{question}: host.init is {:?}", facts.value("host.init")));
+            }
+            if facts.source("containerd.version").starts_with("cri:") {
+                wrong.push(format!("{question}: containerd cannot have answered"));
             }
         }
         Ok(())

@@ -256,6 +256,10 @@ fn what_stops_the_daemon() {
     );
     boots("version = 2\n[plugins.'com.example.a.b']\nx = 1\n", &["1.7.24"], "false");
     boots("version = 2\n[plugins.'com.example.a.b']\nx = 1\n", &["1.4.13", "1.6.20", "2.1.9"], "true");
+    boots("[proxy_plugins.p]\ntype = 'sandbox'\n", &V1, "false");
+    boots("[proxy_plugins.p]\ntype = 'sandbox'\n", &V2, "true");
+    boots("version = 2\n[plugins.'io.containerd.gc.v1.scheduler']\nschedule_delay = 5\n", &V1, "false");
+    boots("version = 2\n[plugins.'io.containerd.gc.v1.scheduler']\nschedule_delay = 5\n", &V2, "true");
     boots("a = 1\n]", &ALL, "false");
     expect(&mut Fake::empty().given(), &["1.4.13"], "boots", "true");
     expect(&mut Fake::empty().given(), &["1.5.18", "1.6.20", "1.7.24", "2.0.7", "2.3.4"], "boots", "false");

@@ -38,7 +38,8 @@ impl Decoder {
             }
             (Kind::Duration, Data::Text(t)) if duration(t) => said.clone(),
             (Kind::Duration, Data::Text(_)) => return mismatch(name, said, "is not a duration"),
-            (Kind::Duration, Data::Int(_)) if self.keys == Keys::FourSpellings => said.clone(),
+            // 1.x reads a number as text, which then lacks its unit; 2.x takes nanoseconds
+            (Kind::Duration, Data::Int(i)) if *i == 0 || self.keys == Keys::LastOfAnyCase => said.clone(),
             (Kind::Texts, Data::Array(items)) => {
                 if let Some(bad) = items.iter().find(|i| i.text().is_none()) {
                     return mismatch(name, bad, &format!("holds {} where texts belong", bad.kind()));
@@ -46,13 +47,19 @@ impl Decoder {
                 said.clone()
             }
             (Kind::Struct(fields), Data::Table(tree)) => {
+                let fields = fields.iter().map(|(name, kind)| (&**name, kind));
+                return self.fill(fields, base, said, tree);
+            }
+            (Kind::Fixed(fields), Data::Table(tree)) => {
+                let fields = fields.iter().map(|(name, kind)| (*name, kind));
                 return self.fill(fields, base, said, tree);
             }
             (Kind::Map(inner), Data::Table(tree)) => return self.map(inner, base, said, tree),
+            (Kind::MapOf(inner), Data::Table(tree)) => return self.map(inner, base, said, tree),
             (Kind::Free, Data::Table(tree)) => return Ok(self.free(base, said, tree)),
             // 1.4 keeps `options` unread until a pod starts, and skips what is no table where a map belongs
             (Kind::Free, _) if lenient => said.clone(),
-            (Kind::Map(_), _) if lenient => {
+            (Kind::Map(_) | Kind::MapOf(_), _) if lenient => {
                 return Ok(base.cloned().unwrap_or_else(|| said.with(Data::Table(Tree::default()))));
             }
             _ => return mismatch(name, said, &format!("is {}, not {}", said.kind(), wanted(kind))),
@@ -60,17 +67,57 @@ impl Decoder {
         Ok(base.map_or_else(|| value.clone(), |old| value.over(old)))
     }
 
-    fn fill(&self, fields: &[(Rc<str>, Kind)], base: Option<&Shared>, said: &Shared, tree: &Tree) -> Decoded {
+    fn fill<'k>(
+        &self,
+        fields: impl Iterator<Item = (&'k str, &'k Kind)>,
+        base: Option<&Shared>,
+        said: &Shared,
+        tree: &Tree,
+    ) -> Decoded {
         let mut filled = base.and_then(|b| b.table()).cloned().unwrap_or_default();
         let order = self.order(tree);
+        if order.is_empty() {
+            return Ok(said.with(Data::Table(filled)));
+        }
         for (field, kind) in fields {
-            for value in self.matching(field, &order) {
-                let old = filled.get(field).cloned();
-                let new = self.decode(field, kind, old.as_ref(), value)?;
+            let mut apply = |value: &Shared| {
+                let new = self.decode(field, kind, filled.get(field), value)?;
                 filled.set(field, new);
+                Ok(())
+            };
+            if self.keys == Keys::LastOfAnyCase {
+                for (_, value) in order.iter().filter(|(k, _)| k.eq_ignore_ascii_case(field)) {
+                    apply(value)?;
+                }
+            } else if let Some(value) = self.one(field, &order) {
+                apply(value)?;
             }
         }
         Ok(said.with(Data::Table(filled)))
+    }
+
+    /// The one value that goes into a field.
+    fn one<'t>(&self, field: &str, order: &[&'t (Rc<str>, Shared)]) -> Option<&'t Shared> {
+        let rank = |key: &str| -> Option<u8> {
+            if key == field {
+                return Some(0);
+            }
+            if !key.eq_ignore_ascii_case(field) {
+                return None;
+            }
+            let upper = |b: u8| b.is_ascii_uppercase();
+            match self.keys {
+                Keys::AnyCase | Keys::LastOfAnyCase => Some(1),
+                Keys::FourSpellings if !key.bytes().any(upper) => Some(1),
+                Keys::FourSpellings if !key.bytes().any(|b| b.is_ascii_lowercase()) => Some(2),
+                Keys::FourSpellings => {
+                    let rest = key.get(1..) == field.get(1..);
+                    (rest && !key.starts_with(|c: char| c.is_ascii_uppercase())).then_some(3)
+                }
+            }
+        };
+        let ranked = order.iter().filter_map(|(k, v)| rank(k).map(|r| (r, v)));
+        ranked.min_by_key(|(r, _)| *r).map(|(_, v)| v)
     }
 
     fn map(&self, inner: &Kind, base: Option<&Shared>, said: &Shared, tree: &Tree) -> Decoded {
@@ -87,7 +134,7 @@ impl Decoder {
                 _ => None,
             };
             let new = self.decode(name, inner, into, value)?;
-            filled.set(name, with_beaten(new, old.and_then(|o| o.get(name)), into.is_some()));
+            filled.put(name, with_beaten(new, old.and_then(|o| o.get(name)), into.is_some()));
         }
         Ok(said.with(Data::Table(filled)))
     }
@@ -101,7 +148,7 @@ impl Decoder {
         let mut all = old.clone();
         for (name, value) in &tree.entries {
             let new = old.get(name).map_or_else(|| value.clone(), |o| value.over(o));
-            all.set(name, new);
+            all.put(name, new);
         }
         said.with(Data::Table(all))
     }
@@ -113,31 +160,6 @@ impl Decoder {
         }
         order
     }
-
-    /// The values that go into a field, in the order in which they are applied.
-    pub(super) fn matching<'t>(&self, field: &str, order: &[&'t (Rc<str>, Shared)]) -> Vec<&'t Shared> {
-        let find = |name: &str| order.iter().find(|(k, _)| **k == *name).map(|(_, v)| v);
-        match self.keys {
-            Keys::AnyCase => {
-                let any = || order.iter().rev().find(|(k, _)| same_fold(k, field)).map(|(_, v)| v);
-                find(field).or_else(any).into_iter().collect()
-            }
-            Keys::FourSpellings => {
-                let mut first_lower = field.to_owned();
-                first_lower[..1].make_ascii_lowercase();
-                let lower = field.to_ascii_lowercase();
-                let upper = field.to_ascii_uppercase();
-                [field, &lower, &upper, &first_lower].into_iter().find_map(find).into_iter().collect()
-            }
-            Keys::LastOfAnyCase => {
-                order.iter().filter(|(k, _)| same_fold(k, field)).map(|(_, v)| v).collect()
-            }
-        }
-    }
-}
-
-fn same_fold(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b)
 }
 
 /// A statement that started from zero still overrode the one that was there.
@@ -171,7 +193,7 @@ fn wanted(kind: &Kind) -> &'static str {
         Kind::Duration => "a duration",
         Kind::Texts => "a list of strings",
         Kind::Any => "anything",
-        Kind::Free | Kind::Struct(_) | Kind::Map(_) => "a table",
+        Kind::Free | Kind::Struct(_) | Kind::Fixed(_) | Kind::Map(_) | Kind::MapOf(_) => "a table",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The documented defaults of a generation: texts of a regular form (one `key = value` a line below
 //! indented headers), read section by section as they are asked for.
 
+use super::schema::{self, Kind};
 use super::tree::{At, Data, Shared, Tree, Val};
 use crate::text::{Place, SourceId, Span};
 use std::collections::BTreeMap;
@@ -12,19 +13,20 @@ pub(super) struct Defaults {
     source: SourceId,
     text: &'static str,
     /// Path of each header, with the span of its inside and of its body.
-    sections: Vec<(Vec<&'static str>, Span, Span)>,
-    plugins: BTreeMap<String, Option<Shared>>,
+    sections: Vec<Section>,
+    plugins: BTreeMap<&'static str, (Shared, Kind)>,
+    /// (plugin, key) for all keys and tables directly below a plugin.
+    fields: Rc<[(&'static str, &'static str)]>,
 }
 
 impl Defaults {
     pub(super) fn new(source: SourceId, text: &'static str) -> Defaults {
-        let mut sections: Vec<(Vec<&'static str>, Span, Span)> =
-            vec![(Vec::new(), Span::new(0, 0), Span::new(0, text.len()))];
+        let mut sections: Vec<Section> = vec![(Vec::new(), Span::new(0, 0), Span::new(0, text.len()))];
         let mut at = 0;
         for line in text.split_inclusive('\n') {
-            let trimmed = line.trim();
-            if let Some(inside) = trimmed.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-                let start = at + line.len() - line.trim_start().len() + 1;
+            let header = line.trim_ascii_start().strip_prefix('[');
+            if let Some(inside) = header.and_then(|h| h.trim_ascii_end().strip_suffix(']')) {
+                let start = at + line.len() - line.trim_ascii_start().len() + 1;
                 if let Some(last) = sections.last_mut() {
                     last.2.end = at;
                 }
@@ -33,7 +35,8 @@ impl Defaults {
             }
             at += line.len();
         }
-        Defaults { source, text, sections, plugins: BTreeMap::new() }
+        let fields = fields(text, &sections);
+        Defaults { source, text, sections, plugins: BTreeMap::new(), fields }
     }
 
     pub(super) fn source(&self) -> SourceId {
@@ -50,31 +53,22 @@ impl Defaults {
         self.sections.iter().filter(|(p, ..)| p.len() == 2 && p[0] == "plugins").map(|(p, ..)| p[1])
     }
 
-    /// (plugin, key) for all keys and tables directly below a plugin.
-    pub(super) fn fields(&self) -> Vec<(&'static str, &'static str)> {
-        let mut fields = Vec::new();
-        for (path, _, body) in self.sections.iter().filter(|(p, ..)| p.len() >= 2 && p[0] == "plugins") {
-            match path.len() {
-                2 => {
-                    let lines = self.text[body.start..body.end].lines();
-                    let keys = lines.filter_map(|l| l.split_once(" = ")).map(|(k, _)| k.trim());
-                    fields.extend(keys.map(|k| (path[1], k)));
-                }
-                3 => fields.push((path[1], path[2])),
-                _ => {}
-            }
-        }
-        fields
+    /// (plugin, key) for all keys and tables directly below a plugin, plugin by plugin.
+    pub(super) fn fields(&self) -> Rc<[(&'static str, &'static str)]> {
+        self.fields.clone()
     }
 
-    /// The default table of a plugin.
-    pub(super) fn plugin(&mut self, id: &str) -> Option<Shared> {
-        if let Some(known) = self.plugins.get(id) {
-            return known.clone();
+    /// The default table of a plugin, with its schema.
+    pub(super) fn plugin(&mut self, id: &'static str) -> Option<(Shared, Kind)> {
+        if !self.plugins.contains_key(id) {
+            if !self.knows(id) {
+                return None;
+            }
+            let table = self.read(&["plugins", id]);
+            let kind = schema::of_plugin(&table);
+            self.plugins.insert(id, (table, kind));
         }
-        let known = self.knows(id).then(|| self.read(&["plugins", id]));
-        self.plugins.insert(id.to_owned(), known.clone());
-        known
+        self.plugins.get(id).cloned()
     }
 
     /// The inside of the longest written header that begins `path`.
@@ -106,58 +100,68 @@ impl Defaults {
         let mut inner = tree.remove(name).and_then(|v| v.table().cloned()).unwrap_or_default();
         self.put(&mut inner, rest, header, body);
         let at = At::new(Place { source: self.source, span: header });
-        tree.set(&Rc::from(*name), Rc::new(Val { data: Data::Table(inner), at, beaten: Vec::new() }));
+        tree.set(name, Rc::new(Val { data: Data::Table(inner), at, beaten: Vec::new() }));
     }
 
-    fn lines(&self, body: Span) -> Vec<(Rc<str>, Shared)> {
-        let mut entries = Vec::new();
-        let mut at = body.start;
-        for line in self.text[body.start..body.end].split_inclusive('\n') {
-            if let Some((key, value)) = line.split_once(" = ") {
-                let key = key.trim();
-                if !key.starts_with('#') {
-                    let start = at + line.len() - value.len();
-                    let value = value.trim_end();
-                    let span = Span::new(start, start + value.len());
-                    let at = At::new(Place { source: self.source, span });
-                    let val = Val { data: scalar(value, &at), at, beaten: Vec::new() };
-                    entries.push((Rc::from(key.trim_matches(['"', '\''])), Rc::new(val)));
-                }
-            }
-            at += line.len();
-        }
-        entries
+    fn lines(&self, body: Span) -> impl Iterator<Item = (Rc<str>, Shared)> {
+        let mut next = body.start;
+        self.text[body.start..body.end].split_inclusive('\n').filter_map(move |line| {
+            let start = next;
+            next += line.len();
+            let (key, value) = key_and_value(line)?;
+            let span = Span::new(start + value, start + line.trim_ascii_end().len());
+            let at = At::new(Place { source: self.source, span });
+            let data = scalar(self.text.get(span.start..span.end)?, &at);
+            let key = key.trim_matches(['"', '\'']);
+            Some((Rc::from(key), Rc::new(Val { data, at, beaten: Vec::new() })))
+        })
     }
 }
 
+/// The key of a line, and where its value begins.
+fn key_and_value(line: &str) -> Option<(&str, usize)> {
+    let equals = line.bytes().position(|b| b == b'=')?;
+    let key = line[..equals].trim_ascii();
+    if key.starts_with('#') { None } else { Some((key, equals + 2)) }
+}
+
+type Section = (Vec<&'static str>, Span, Span);
+
+fn fields(text: &'static str, sections: &[Section]) -> Rc<[(&'static str, &'static str)]> {
+    let mut fields = Vec::with_capacity(256);
+    for (path, _, body) in sections.iter().filter(|(p, ..)| p.len() >= 2 && p[0] == "plugins") {
+        match path.len() {
+            2 => {
+                let lines = text[body.start..body.end].lines();
+                fields.extend(lines.filter_map(key_and_value).map(|(key, _)| (path[1], key)));
+            }
+            3 => fields.push((path[1], path[2])),
+            _ => {}
+        }
+    }
+    fields.into()
+}
+
 fn scalar(text: &str, at: &At) -> Data {
-    let quoted = |t: &str| {
-        let q = t.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        t[1..].strip_suffix(q).map(str::to_owned)
-    };
-    match text {
-        "true" => return Data::Bool(true),
-        "false" => return Data::Bool(false),
-        _ => {}
-    }
-    if let Some(inside) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let items = inside.split(", ").filter_map(quoted);
-        return Data::Array(
-            items
-                .map(|t| Rc::new(Val { data: Data::Text(Rc::from(t)), at: at.clone(), beaten: Vec::new() }))
-                .collect(),
-        );
-    }
-    match (quoted(text), text.parse::<i64>(), text.parse::<f64>()) {
-        (Some(t), ..) => Data::Text(Rc::from(t)),
-        (None, Ok(i), _) => Data::Int(i),
-        (None, _, Ok(f)) => Data::Float(f),
-        _ => Data::Text(Rc::from(text)),
+    match text.as_bytes() {
+        [b'"' | b'\'', inside @ .., _] => Data::Text(Rc::from(&text[1..=inside.len()])),
+        [b'[', ..] => {
+            let quoted = text.split(['"', '\'']).skip(1).step_by(2);
+            let item =
+                |t: &str| Rc::new(Val { data: Data::Text(Rc::from(t)), at: at.clone(), beaten: Vec::new() });
+            Data::Array(quoted.map(item).collect())
+        }
+        b"true" => Data::Bool(true),
+        b"false" => Data::Bool(false),
+        _ => match text.parse() {
+            Ok(int) => Data::Int(int),
+            Err(_) => Data::Float(text.parse().unwrap_or_default()),
+        },
     }
 }
 
 fn segments(header: &'static str) -> Vec<&'static str> {
-    let mut parts = Vec::new();
+    let mut parts = Vec::with_capacity(6);
     let mut rest = header;
     while !rest.is_empty() {
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -184,7 +188,7 @@ mod tests {
             let id = sources.add(g.default_source(), Kind::Default, g.defaults.1);
             let mut defaults = Defaults::new(id, g.defaults.1);
             let cri = if g.is_v1() { "io.containerd.grpc.v1.cri" } else { "io.containerd.cri.v1.runtime" };
-            let plugin = defaults.plugin(cri).unwrap();
+            let (plugin, _) = defaults.plugin(cri).unwrap();
             let name = plugin.dig(&["containerd", "default_runtime_name"]).unwrap();
             assert_eq!(name.text(), Some("runc"), "{}", g.name);
             assert!(matches!(sources.slice(name.at.place), "'runc'" | "\"runc\""));

@@ -59,7 +59,16 @@ impl Effective {
                 ("missing", cell(Value::Bool(import.missing))),
             ]
         });
-        let (files, imports): (Vec<Row>, Vec<Row>) = (files.collect(), imports.collect());
+        let unread = self.load.unread.iter().map(|(path, asked, why)| {
+            vec![
+                ("path", self.placed(Value::text(path.as_str()), *asked)),
+                ("version", Known::Unknown(why.clone())),
+                ("is_main", self.placed(Value::Bool(*path == self.main), *asked)),
+                ("effect", Known::Unknown(why.clone())),
+                ("generated_by", Known::Unknown(why.clone())),
+            ]
+        });
+        let (files, imports): (Vec<Row>, Vec<Row>) = (files.chain(unread).collect(), imports.collect());
         let rows = |name, rows| Fact::rows(name, Known::Is(rows));
         let dropins = self.dropins.as_ref().map(|found| {
             let row = |d: &super::keys::DropIn| {

@@ -253,6 +253,29 @@ impl Generation {
         Version::parse(self.representative).and_then(|v| v.since(point)).unwrap_or(false)
     }
 
+    /// Whether the two make the same of the same files, once those are loaded and accepted.
+    pub(super) fn like(&self, other: &Generation) -> bool {
+        self.defaults.0 == other.defaults.0 && self.default_config_path == other.default_config_path
+    }
+
+    /// The name of the generations from this one to `last`, all of one minor series.
+    pub(super) fn name_to(&self, last: &Generation) -> String {
+        let minor = self.name.rsplit_once('.').map_or(self.name, |(minor, _)| minor);
+        let minor = minor.split('-').next().unwrap_or(minor);
+        let minor = minor.rsplit_once('.').map_or(minor, |(m, _)| if m.contains('.') { m } else { minor });
+        let (from, to) = (self.name.trim_end_matches('+'), last.name);
+        let start = from.split('-').next().unwrap_or(from);
+        match (start.ends_with(".0"), to.strip_suffix('+')) {
+            _ if std::ptr::eq(self, last) => self.name.to_owned(),
+            (true, Some(_)) => minor.to_owned(),
+            (false, Some(_)) => format!("{start}+"),
+            (_, None) => {
+                let end = to.rsplit([' ', '-']).next().unwrap_or(to);
+                format!("{start}-{end}")
+            }
+        }
+    }
+
     /// Name of the source that holds its defaults.
     pub(super) fn default_source(&self) -> String {
         format!("default:containerd-{}", self.defaults.0)
@@ -282,6 +305,20 @@ mod tests {
         ] {
             assert_eq!(names(version), [name], "{version}");
         }
+    }
+
+    #[test]
+    fn neighbours_share_a_name() {
+        let joined = |a: &str, b: &str| {
+            let find = |v: &str| possible(Version::parse(v).as_ref())[0];
+            find(a).name_to(find(b))
+        };
+        assert_eq!(joined("1.6.20", "1.6.39"), "containerd 1.6");
+        assert_eq!(joined("1.6.20", "1.6.31"), "containerd 1.6.0-1.6.31");
+        assert_eq!(joined("1.7.16", "1.7.24"), "containerd 1.7.16+");
+        assert_eq!(joined("1.7.15", "1.7.16"), "containerd 1.7.0-1.7.16");
+        assert_eq!(joined("2.3.4", "2.3.5"), "containerd 2.3");
+        assert_eq!(joined("2.1.9", "2.1.9"), "containerd 2.1");
     }
 
     #[test]

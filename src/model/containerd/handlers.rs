@@ -141,13 +141,13 @@ fn handler(generation: &Generation, merged: &Merged, cri: &Cri, name: Rc<str>, t
 /// The options as the shim's struct takes them.
 fn read_options(generation: &Generation, handler: &Handler) -> Result<Option<Shared>, Mismatch> {
     let Some(options) = &handler.options else { return Ok(None) };
-    let kind: Kind = match handler.family {
-        Family::Runc => schema::runc_options(),
-        Family::Linux => schema::linux_options(),
-        Family::Other => schema::other_options(),
+    let kind: &Kind = match handler.family {
+        Family::Runc => schema::RUNC_OPTIONS,
+        Family::Linux => schema::LINUX_OPTIONS,
+        Family::Other => schema::OTHER_OPTIONS,
     };
     let decoder = Decoder { keys: generation.keys, sorted: true };
-    decoder.decode("options", &kind, None, options).map(Some)
+    decoder.decode("options", kind, None, options).map(Some)
 }
 
 /// Whether a handler's options can be read as options of runc (what RuntimeConfig tries).

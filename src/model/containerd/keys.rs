@@ -57,21 +57,29 @@ impl Effective {
         }
     }
 
-    /// Keys directly below a plugin, per file.
+    /// Keys directly below a plugin, per file: all of CRI, of the others those that have no effect.
     pub(super) fn plugin_keys(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for file in &self.load.files {
-            let version = self.version_for(file);
+            let version = Value::Int(self.version_for(file));
+            let path = Value::text(file.path.as_str());
             for (id, section) in sections(self, file) {
+                let plugin = Value::text(&**id);
+                let read = self.read_there(file, id, section);
+                let cri = [CRI, RUNTIME, IMAGES, "cri"].contains(&&**id);
                 for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
+                    let effective = self.is_field(&read, name);
+                    if effective && !cri {
+                        continue;
+                    }
                     let place = value.at.key();
-                    let cell = |v: Value| self.at_key(v, place, value);
+                    let cell = |v: Value| self.placed(v, Some(place));
                     rows.push(vec![
-                        ("path", cell(Value::text(file.path.as_str()))),
-                        ("file_version", cell(Value::Int(version))),
-                        ("plugin", cell(Value::text(&**id))),
-                        ("name", cell(Value::text(&**name))),
-                        ("effective", cell(Value::Bool(self.reads(file, id, section, name)))),
+                        ("path", cell(path.clone())),
+                        ("file_version", cell(version.clone())),
+                        ("plugin", cell(plugin.clone())),
+                        ("name", self.at_key(Value::text(&**name), place, value)),
+                        ("effective", cell(Value::Bool(effective))),
                     ]);
                 }
             }
@@ -79,18 +87,20 @@ impl Effective {
         rows
     }
 
-    /// Whether this generation reads a key there.
-    fn reads(&self, file: &File, id: &str, section: &Shared, name: &str) -> bool {
+    /// The fields that this generation reads in a section of a file.
+    fn read_there(&self, file: &File, id: &str, section: &Shared) -> Vec<&'static str> {
         let replaced = self.merged.replaced.iter().any(|r| r.old.at.place == section.at.place);
         if file.effect != Effect::Read || self.load.hidden.is_some() || replaced {
-            return false;
+            return Vec::new();
         }
+        let of = |plugin: &str| {
+            let own = self.fields.iter().filter(|(p, _)| *p == plugin).map(|(_, f)| *f);
+            let more: &[&str] = if plugin == IMAGES { &["pinned_images", "runtime_platforms"] } else { &[] };
+            own.chain(more.iter().copied()).collect::<Vec<_>>()
+        };
         if self.generation.is_v1() {
-            let Some(known) = self.known_ids.iter().find(|k| self.merged.name_of(self.generation, k) == id)
-            else {
-                return false;
-            };
-            return self.has_field(known, name);
+            let named = |p: &&(&'static str, &'static str)| self.merged.name_of(self.generation, p.0) == id;
+            return self.fields.iter().find(named).map(|(p, _)| of(p)).unwrap_or_default();
         }
         let said = file.version();
         let renamed = if said < 2 { migrate::full_id(id) } else { id.to_owned() };
@@ -99,21 +109,21 @@ impl Effective {
             _ => self.merged.running < 3,
         };
         if renamed == CRI && lifted {
-            return matches!(name, "sandbox_image" | "containerd" | "cni")
-                || migrate::TO_IMAGES.contains(&name)
-                || migrate::SERVER.contains(&name)
-                || self.has_field(RUNTIME, name);
+            let all = [&["sandbox_image", "containerd", "cni"], migrate::TO_IMAGES, migrate::SERVER].concat();
+            return [all, of(RUNTIME)].concat();
         }
-        self.has_field(&renamed, name)
+        of(&renamed)
     }
 
-    fn has_field(&self, id: &str, name: &str) -> bool {
-        let more: &[&str] = if id == IMAGES { &["pinned_images", "runtime_platforms"] } else { &[] };
-        let fits = |field: &str| match self.generation.keys {
-            super::generation::Keys::FourSpellings => field == name || field.to_ascii_uppercase() == name,
-            _ => field.eq_ignore_ascii_case(name),
-        };
-        more.iter().any(|f| fits(f)) || self.fields.iter().any(|(plugin, field)| *plugin == id && fits(field))
+    fn is_field(&self, read: &[&str], name: &str) -> bool {
+        let four = self.generation.keys == super::generation::Keys::FourSpellings;
+        read.iter().any(|field| {
+            if four {
+                *field == name || field.to_ascii_uppercase() == name
+            } else {
+                field.eq_ignore_ascii_case(name)
+            }
+        })
     }
 
     /// Every key that looks like a cgroup driver setting.
@@ -196,7 +206,7 @@ impl Effective {
             };
         }
         let first = written.get(2).map(String::as_str).unwrap_or_default();
-        if !self.reads(file, id, section, first) {
+        if !self.is_field(&self.read_there(file, id, section), first) {
             return format!("this containerd does not read [plugins.\"{id}\"] here");
         }
         let name = written.len().checked_sub(3).map(|i| written[i].as_str()).unwrap_or_default();
@@ -232,10 +242,15 @@ fn spot(place: Place) -> (SourceId, Span) {
     (place.source, place.span)
 }
 
+/// `systemdcgroup` in any case and with any underscores.
+fn looks_like_driver(key: &str) -> bool {
+    let folded = key.bytes().filter(|b| *b != b'_').map(|b| b.to_ascii_lowercase());
+    folded.eq("systemdcgroup".bytes())
+}
+
 fn walk(tree: &Tree, found: &mut Vec<(String, Shared)>) {
     for (key, value) in &tree.entries {
-        let folded: String = key.chars().filter(|c| *c != '_').collect();
-        if folded.eq_ignore_ascii_case("systemdcgroup") {
+        if looks_like_driver(key) {
             found.push((key.to_string(), value.clone()));
         }
         if let Some(inner) = value.table() {

@@ -8,6 +8,7 @@ use super::schema::{self, Kind};
 use super::session::World;
 use super::tree::Shared;
 use crate::fact::{Known, Why};
+use crate::model::toml::Dialect;
 use crate::text::{Place, SourceId, Span};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -70,15 +71,32 @@ pub(super) struct Load {
     pub(super) files: Vec<File>,
     pub(super) imports: Vec<Import>,
     pub(super) stop: Option<Stop>,
-    /// An input that could not be read.
+    /// Files that could not be read, and what asks for them.
+    pub(super) unread: Vec<(String, Option<Place>, Why)>,
+    /// An input that could not be read or listed.
     pub(super) hidden: Option<Why>,
     /// Loading ended early and validation is skipped (1.4, a missing import).
     pub(super) cut_short: bool,
 }
 
+impl Load {
+    /// Whether the same files were found, with the same effect.
+    pub(super) fn same(&self, other: &Load) -> bool {
+        let files = |l: &Load| l.files.iter().map(|f| (f.source, f.effect)).collect::<Vec<_>>();
+        let imports = |l: &Load| l.imports.iter().map(|i| (i.reaches.clone(), i.missing)).collect::<Vec<_>>();
+        self.hidden == other.hidden
+            && self.cut_short == other.cut_short
+            && files(self) == files(other)
+            && imports(self) == imports(other)
+    }
+}
+
 pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) -> Load {
     let mut load = Load::default();
-    let schema = schema::of_file(generation.parser == crate::model::toml::Dialect::GoTomlV1);
+    let schema = match generation.parser {
+        Dialect::GoTomlV1 => schema::FILE_OF_TABLES,
+        _ => schema::FILE,
+    };
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut pending: VecDeque<(String, Option<Place>)> = VecDeque::new();
     pending.push_back((input.main.to_owned(), None));
@@ -87,7 +105,12 @@ pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) ->
         if seen.contains(&path) {
             continue;
         }
-        let captured = match world.file(&path) {
+        let answer = world.file(&path);
+        if answer.is().is_none() && world.is_dir(&path) == Known::Is(true) {
+            load.stop = Some(Stop { message: format!("{path} is a directory"), place: asked, syntax: false });
+            return load;
+        }
+        let captured = match answer {
             Known::Is(captured) => captured,
             Known::Absent(_) => {
                 if absent(generation, input, asked, &path, &mut load) {
@@ -98,11 +121,7 @@ pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) ->
                 return load;
             }
             Known::Unknown(why) => {
-                if world.is_dir(&path) == Known::Is(true) {
-                    let message = format!("{path} is a directory");
-                    load.stop = Some(Stop { message, place: asked, syntax: false });
-                    return load;
-                }
+                load.unread.push((path.clone(), asked, why.clone()));
                 load.hidden.get_or_insert(why);
                 seen.insert(path);
                 continue;
@@ -117,7 +136,7 @@ pub(super) fn load(generation: &Generation, input: &Input, world: &mut World) ->
             top: None,
             unsure: None,
         };
-        if let Err(stop) = open(generation, &schema, &captured, &mut file, world, &mut root_version) {
+        if let Err(stop) = open(generation, schema, &captured, &mut file, world, &mut root_version) {
             file.effect = Effect::Fatal;
             load.files.push(file);
             load.stop = Some(stop);

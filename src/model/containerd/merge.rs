@@ -117,7 +117,7 @@ fn add(generation: &Generation, merged: &mut Merged, file: &File, top: &Shared) 
             }
             Some(old) => deep(old, value),
         };
-        merged.plugins.set(name, new);
+        merged.plugins.put(name, new);
     }
     if let Some(tree) = top.table() {
         non_zero(&mut merged.top, tree, true);
@@ -141,7 +141,7 @@ pub(super) fn deep(old: &Shared, new: &Shared) -> Shared {
             let mut all = o.clone();
             for (name, value) in &n.entries {
                 let merged = o.get(name).map_or_else(|| value.clone(), |known| deep(known, value));
-                all.set(name, merged);
+                all.put(name, merged);
             }
             new.with(Data::Table(all))
         }
@@ -163,7 +163,7 @@ fn non_zero(into: &mut Tree, from: &Tree, outermost: bool) {
                 if outermost && map {
                     for (key, entry) in &tree.entries {
                         let new = shadow(entry, inner.get(key));
-                        inner.set(key, new);
+                        inner.put(key, new);
                     }
                 } else {
                     non_zero(&mut inner, tree, false);
@@ -173,6 +173,6 @@ fn non_zero(into: &mut Tree, from: &Tree, outermost: bool) {
             (Some(old), None) => value.over(&old),
             (None, _) => value.clone(),
         };
-        into.set(name, new);
+        into.put(name, new);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn rename(plugins: &mut Tree, disabled: &mut [Shared], required: &mut
     for (id, value) in &old.entries {
         let full: Rc<str> = Rc::from(full_id(id));
         if full == *id || !old.entries.iter().any(|(other, _)| *other == full) {
-            plugins.set(&full, value.clone());
+            plugins.put(&full, value.clone());
         }
     }
     for item in disabled.iter_mut().chain(required) {
@@ -93,7 +93,7 @@ pub(super) fn cri(plugins: &mut Tree, bin_dirs: bool) -> Result<(), Stop> {
         if plugins.get(new).is_none()
             && let Some(value) = plugins.remove(old)
         {
-            plugins.set(&Rc::from(new), value);
+            plugins.set(new, value);
         }
     }
     let Some(source) = plugins.get(CRI).cloned() else { return Ok(()) };
@@ -105,7 +105,7 @@ pub(super) fn cri(plugins: &mut Tree, bin_dirs: bool) -> Result<(), Stop> {
     if kept.is_empty() {
         plugins.remove(CRI);
     } else {
-        plugins.set(&Rc::from(CRI), source.with(Data::Table(Tree { entries: kept })));
+        plugins.set(CRI, source.with(Data::Table(Tree { entries: kept })));
     }
     Ok(())
 }
@@ -120,9 +120,9 @@ fn images(plugins: &mut Tree, source: &Shared, tree: &Tree, containerd: Option<&
             Some(known) => table("pinned_images", known)?.clone(),
             None => Tree::default(),
         };
-        put(&mut pinned, &Rc::from("sandbox"), image);
+        put(&mut pinned, "sandbox", image);
         let at = images.get("pinned_images").map_or(&source.at, |p| &p.at).clone();
-        images.set(&Rc::from("pinned_images"), made(Data::Table(pinned), &at));
+        images.set("pinned_images", made(Data::Table(pinned), &at));
     }
     if let Some(containerd) = containerd {
         let containerd = table("`containerd`", containerd)?;
@@ -144,7 +144,7 @@ fn images(plugins: &mut Tree, source: &Shared, tree: &Tree, containerd: Option<&
     }
     if !images.entries.is_empty() || plugins.get(IMAGES).is_some() {
         let at = plugins.get(IMAGES).map_or(&source.at, |p| &p.at).clone();
-        plugins.set(&Rc::from(IMAGES), made(Data::Table(images), &at));
+        plugins.set(IMAGES, made(Data::Table(images), &at));
     }
     Ok(())
 }
@@ -174,12 +174,12 @@ fn runtime(
             if bin_dirs && **key == *"bin_dir" {
                 let text =
                     value.text().map(|_| value.clone()).ok_or_else(|| not("`bin_dir`", value, "a string"))?;
-                put(&mut new, &Rc::from("bin_dirs"), &made(Data::Array(vec![text]), &value.at));
+                put(&mut new, "bin_dirs", &made(Data::Array(vec![text]), &value.at));
             } else {
                 put_if_absent(&mut new, key, value);
             }
         }
-        runtime.set(&Rc::from("cni"), cni.with(Data::Table(new)));
+        runtime.set("cni", cni.with(Data::Table(new)));
     }
     if let Some(old) = containerd.filter(|c| c.table().is_some()) {
         let known = runtime.get("containerd").cloned();
@@ -197,22 +197,22 @@ fn runtime(
                 if keys.get("sandboxer").is_none()
                     && let Some(mode) = keys.remove("sandbox_mode")
                 {
-                    keys.set(&Rc::from("sandboxer"), mode);
-                    all.set(name, handler.with(Data::Table(keys)));
+                    keys.set("sandboxer", mode);
+                    all.put(name, handler.with(Data::Table(keys)));
                 }
             }
-            new.set(&Rc::from("runtimes"), runtimes.with(Data::Table(all)));
+            new.set("runtimes", runtimes.with(Data::Table(all)));
         }
         let at = known.as_ref().map_or(&old.at, |k| &k.at).clone();
-        runtime.set(&Rc::from("containerd"), made(Data::Table(new), &at));
+        runtime.set("containerd", made(Data::Table(new), &at));
     }
     let at = plugins.get(RUNTIME).map_or(&source.at, |p| &p.at).clone();
-    plugins.set(&Rc::from(RUNTIME), made(Data::Table(runtime), &at));
+    plugins.set(RUNTIME, made(Data::Table(runtime), &at));
     Ok(())
 }
 
 /// The migrated value overrides what the new section says.
-fn put(tree: &mut Tree, key: &Rc<str>, value: &Shared) {
+fn put(tree: &mut Tree, key: &str, value: &Shared) {
     let new = tree.get(key).map_or_else(|| value.clone(), |old| value.over(old));
     tree.set(key, new);
 }
@@ -223,7 +223,7 @@ fn put_if_absent(tree: &mut Tree, key: &Rc<str>, value: &Shared) {
         None => value.clone(),
         Some(known) => under(known, value),
     };
-    tree.set(key, new);
+    tree.put(key, new);
 }
 
 /// `winner` unchanged, except that it remembers what it kept out.

@@ -19,6 +19,9 @@ pub(super) fn of(path: &str, text: &str, world: &mut World) -> Option<&'static s
             return Some(owner);
         }
     }
+    if ["config.toml.tmpl", "config-v3.toml.tmpl"].iter().any(|t| beside(path, t, world)) {
+        return Some(if path.contains("/rke2/") { "RKE2" } else { "k3s" });
+    }
     if path.ends_with("/args/containerd.toml") && beside(path, "containerd-template.toml", world) {
         return Some("MicroK8s");
     }

@@ -5,7 +5,6 @@ use super::generation::Generation;
 use super::load::Stop;
 use super::merge::Merged;
 use super::migrate::{CRI, IMAGES, RUNTIME};
-use super::schema;
 use super::session::World;
 use super::tree::{At, Data, Shared, Tree, made};
 use crate::text::{Place, SourceId, Span};
@@ -49,11 +48,11 @@ pub(super) fn decode(
         if said.is_none() && part.is_none() {
             continue;
         }
-        let Some(default) = defaults.plugin(id) else { continue };
+        let Some((default, kind)) = defaults.plugin(id) else { continue };
         let disabled = merged.disables(generation, id).is_some();
         let value = match said {
             Some(said) if part.is_some() || !disabled => {
-                match decoder.decode(id, &schema::of_plugin(&default), Some(&default), said) {
+                match decoder.decode(id, &kind, Some(&default), said) {
                     Ok(value) => value,
                     Err(mismatch) if disabled => {
                         dead.get_or_insert(mismatch);

@@ -21,16 +21,11 @@ pub(super) enum Kind {
     /// A table of anything (`options`).
     Free,
     Struct(Rc<Vec<(Rc<str>, Kind)>>),
+    /// The same, known beforehand.
+    Fixed(&'static [(&'static str, Kind)]),
     /// A table with free keys.
     Map(Rc<Kind>),
-}
-
-fn fields(list: &[(&str, Kind)]) -> Kind {
-    Kind::Struct(Rc::new(list.iter().map(|(k, v)| (Rc::from(*k), v.clone())).collect()))
-}
-
-fn map(kind: Kind) -> Kind {
-    Kind::Map(Rc::new(kind))
+    MapOf(&'static Kind),
 }
 
 /// Durations that are decoded as such; a bad one stops the daemon.
@@ -53,26 +48,26 @@ fn handler_extras() -> [(&'static str, Kind); 4] {
     ]
 }
 
-fn registry() -> Vec<(Rc<str>, Kind)> {
-    let auth = fields(&[
-        ("username", Kind::Text),
-        ("password", Kind::Text),
-        ("auth", Kind::Text),
-        ("identitytoken", Kind::Text),
-    ]);
-    let tls = fields(&[
-        ("insecure_skip_verify", Kind::Bool),
-        ("ca_file", Kind::Text),
-        ("cert_file", Kind::Text),
-        ("key_file", Kind::Text),
-    ]);
-    vec![
-        (Rc::from("mirrors"), map(fields(&[("endpoint", Kind::Texts)]))),
-        (Rc::from("configs"), map(fields(&[("auth", auth.clone()), ("tls", tls)]))),
-        (Rc::from("auths"), map(auth)),
-        (Rc::from("headers"), map(Kind::Texts)),
-    ]
-}
+const AUTH: Kind = Kind::Fixed(&[
+    ("username", Kind::Text),
+    ("password", Kind::Text),
+    ("auth", Kind::Text),
+    ("identitytoken", Kind::Text),
+]);
+
+const TLS: Kind = Kind::Fixed(&[
+    ("insecure_skip_verify", Kind::Bool),
+    ("ca_file", Kind::Text),
+    ("cert_file", Kind::Text),
+    ("key_file", Kind::Text),
+]);
+
+const REGISTRY: &[(&str, Kind)] = &[
+    ("mirrors", Kind::MapOf(&Kind::Fixed(&[("endpoint", Kind::Texts)]))),
+    ("configs", Kind::MapOf(&Kind::Fixed(&[("auth", AUTH), ("tls", TLS)]))),
+    ("auths", Kind::MapOf(&AUTH)),
+    ("headers", Kind::MapOf(&Kind::Texts)),
+];
 
 /// The schema of a plugin, from its default table.
 pub(super) fn of_plugin(default: &Shared) -> Kind {
@@ -92,10 +87,10 @@ fn of(default: &Shared, name: &str) -> Kind {
             let inner = || tree.entries.iter().map(|(k, v)| (k.clone(), of(v, k)));
             match name {
                 "options" => Kind::Free,
-                "pinned_images" => map(Kind::Text),
+                "pinned_images" => Kind::MapOf(&Kind::Text),
                 "runtimes" => {
                     let handler = tree.get("runc").map_or(Kind::Free, |runc| of(runc, "runc"));
-                    map(handler)
+                    Kind::Map(Rc::new(handler))
                 }
                 "runc" | "default_runtime" | "untrusted_workload_runtime" => {
                     let mut all: Vec<_> = inner().collect();
@@ -108,7 +103,7 @@ fn of(default: &Shared, name: &str) -> Kind {
                 }
                 "registry" => {
                     let mut all: Vec<_> = inner().filter(|(k, _)| **k == *"config_path").collect();
-                    all.extend(registry());
+                    all.extend(REGISTRY.iter().map(|(k, v)| (Rc::from(*k), v.clone())));
                     Kind::Struct(Rc::new(all))
                 }
                 _ => Kind::Struct(Rc::new(inner().collect())),
@@ -117,85 +112,95 @@ fn of(default: &Shared, name: &str) -> Kind {
     }
 }
 
-/// The fields of the file itself, outside `plugins`.
-pub(super) fn of_file(strict_plugins: bool) -> Kind {
-    let endpoint = |more: &[(&str, Kind)]| {
-        let mut all = vec![("address", Kind::Text), ("uid", Kind::Int), ("gid", Kind::Int)];
-        all.extend(more.iter().map(|(k, v)| (*k, v.clone())));
-        fields(&all)
+const PROCESSOR: Kind = Kind::Fixed(&[
+    ("accepts", Kind::Texts),
+    ("returns", Kind::Text),
+    ("path", Kind::Text),
+    ("args", Kind::Texts),
+    ("env", Kind::Texts),
+]);
+
+const PROXY: Kind = Kind::Fixed(&[("type", Kind::Text), ("address", Kind::Text), ("platform", Kind::Text)]);
+
+const GRPC: Kind = Kind::Fixed(&[
+    ("address", Kind::Text),
+    ("uid", Kind::Int),
+    ("gid", Kind::Int),
+    ("tcp_address", Kind::Text),
+    ("tcp_tls_ca", Kind::Text),
+    ("tcp_tls_cert", Kind::Text),
+    ("tcp_tls_key", Kind::Text),
+    ("max_recv_message_size", Kind::Int),
+    ("max_send_message_size", Kind::Int),
+]);
+
+const TTRPC: Kind = Kind::Fixed(&[("address", Kind::Text), ("uid", Kind::Int), ("gid", Kind::Int)]);
+
+const DEBUG: Kind = Kind::Fixed(&[
+    ("address", Kind::Text),
+    ("uid", Kind::Int),
+    ("gid", Kind::Int),
+    ("level", Kind::Text),
+    ("format", Kind::Text),
+]);
+
+macro_rules! file_with {
+    ($plugins:expr) => {
+        Kind::Fixed(&[
+            ("version", Kind::Int),
+            ("root", Kind::Text),
+            ("state", Kind::Text),
+            ("temp", Kind::Text),
+            ("plugin_dir", Kind::Text),
+            ("disabled_plugins", Kind::Texts),
+            ("required_plugins", Kind::Texts),
+            ("imports", Kind::Texts),
+            ("oom_score", Kind::Int),
+            ("cgroup", Kind::Fixed(&[("path", Kind::Text)])),
+            ("grpc", GRPC),
+            ("ttrpc", TTRPC),
+            ("debug", DEBUG),
+            ("metrics", Kind::Fixed(&[("address", Kind::Text), ("grpc_histogram", Kind::Bool)])),
+            ("timeouts", Kind::MapOf(&Kind::Text)),
+            ("proxy_plugins", Kind::MapOf(&PROXY)),
+            ("stream_processors", Kind::MapOf(&PROCESSOR)),
+            ("plugins", Kind::MapOf(&$plugins)),
+        ])
     };
-    let processor = fields(&[
-        ("accepts", Kind::Texts),
-        ("returns", Kind::Text),
-        ("path", Kind::Text),
-        ("args", Kind::Texts),
-        ("env", Kind::Texts),
-    ]);
-    let proxy = fields(&[("type", Kind::Text), ("address", Kind::Text), ("platform", Kind::Text)]);
-    fields(&[
-        ("version", Kind::Int),
-        ("root", Kind::Text),
-        ("state", Kind::Text),
-        ("temp", Kind::Text),
-        ("plugin_dir", Kind::Text),
-        ("disabled_plugins", Kind::Texts),
-        ("required_plugins", Kind::Texts),
-        ("imports", Kind::Texts),
-        ("oom_score", Kind::Int),
-        ("cgroup", fields(&[("path", Kind::Text)])),
-        (
-            "grpc",
-            endpoint(&[
-                ("tcp_address", Kind::Text),
-                ("tcp_tls_ca", Kind::Text),
-                ("tcp_tls_cert", Kind::Text),
-                ("tcp_tls_key", Kind::Text),
-                ("max_recv_message_size", Kind::Int),
-                ("max_send_message_size", Kind::Int),
-            ]),
-        ),
-        ("ttrpc", endpoint(&[])),
-        ("debug", endpoint(&[("level", Kind::Text), ("format", Kind::Text)])),
-        ("metrics", fields(&[("address", Kind::Text), ("grpc_histogram", Kind::Bool)])),
-        ("timeouts", map(Kind::Text)),
-        ("proxy_plugins", map(proxy)),
-        ("stream_processors", map(processor)),
-        ("plugins", map(if strict_plugins { Kind::Free } else { Kind::Any })),
-    ])
 }
+
+/// The fields of the file itself, outside `plugins`.
+pub(super) const FILE: &Kind = &file_with!(Kind::Any);
+
+/// The same where every plugin has to be a table (go-toml v1).
+pub(super) const FILE_OF_TABLES: &Kind = &file_with!(Kind::Free);
 
 /// The options of the runc shims.
-pub(super) fn runc_options() -> Kind {
-    fields(&[
-        ("NoPivotRoot", Kind::Bool),
-        ("NoNewKeyring", Kind::Bool),
-        ("ShimCgroup", Kind::Text),
-        ("IoUid", Kind::Uint),
-        ("IoGid", Kind::Uint),
-        ("BinaryName", Kind::Text),
-        ("Root", Kind::Text),
-        ("CriuPath", Kind::Text),
-        ("SystemdCgroup", Kind::Bool),
-        ("CriuImagePath", Kind::Text),
-        ("CriuWorkPath", Kind::Text),
-        ("TaskApiAddress", Kind::Text),
-        ("TaskApiVersion", Kind::Uint),
-    ])
-}
+pub(super) const RUNC_OPTIONS: &Kind = &Kind::Fixed(&[
+    ("NoPivotRoot", Kind::Bool),
+    ("NoNewKeyring", Kind::Bool),
+    ("ShimCgroup", Kind::Text),
+    ("IoUid", Kind::Uint),
+    ("IoGid", Kind::Uint),
+    ("BinaryName", Kind::Text),
+    ("Root", Kind::Text),
+    ("CriuPath", Kind::Text),
+    ("SystemdCgroup", Kind::Bool),
+    ("CriuImagePath", Kind::Text),
+    ("CriuWorkPath", Kind::Text),
+    ("TaskApiAddress", Kind::Text),
+    ("TaskApiVersion", Kind::Uint),
+]);
 
 /// The options of `io.containerd.runtime.v1.linux`.
-pub(super) fn linux_options() -> Kind {
-    fields(&[
-        ("Runtime", Kind::Text),
-        ("RuntimeRoot", Kind::Text),
-        ("CriuPath", Kind::Text),
-        ("SystemdCgroup", Kind::Bool),
-        ("CriuImagePath", Kind::Text),
-        ("CriuWorkPath", Kind::Text),
-    ])
-}
+pub(super) const LINUX_OPTIONS: &Kind = &Kind::Fixed(&[
+    ("Runtime", Kind::Text),
+    ("RuntimeRoot", Kind::Text),
+    ("CriuPath", Kind::Text),
+    ("SystemdCgroup", Kind::Bool),
+    ("CriuImagePath", Kind::Text),
+    ("CriuWorkPath", Kind::Text),
+]);
 
 /// The options of every other shim.
-pub(super) fn other_options() -> Kind {
-    fields(&[("TypeUrl", Kind::Text), ("ConfigPath", Kind::Text)])
-}
+pub(super) const OTHER_OPTIONS: &Kind = &Kind::Fixed(&[("TypeUrl", Kind::Text), ("ConfigPath", Kind::Text)]);

@@ -80,7 +80,15 @@ impl Tree {
     }
 
     /// Puts a value under a name, in the place of the one that was there.
-    pub(super) fn set(&mut self, name: &Rc<str>, value: Shared) {
+    pub(super) fn set(&mut self, name: &str, value: Shared) {
+        match self.entries.iter_mut().find(|(k, _)| **k == *name) {
+            Some((_, old)) => *old = value,
+            None => self.entries.push((Rc::from(name), value)),
+        }
+    }
+
+    /// The same with a name that is at hand.
+    pub(super) fn put(&mut self, name: &Rc<str>, value: Shared) {
         match self.entries.iter_mut().find(|(k, _)| k == name) {
             Some((_, old)) => *old = value,
             None => self.entries.push((name.clone(), value)),

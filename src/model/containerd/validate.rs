@@ -80,7 +80,7 @@ pub(super) fn ids(generation: &Generation, merged: &Merged) -> Option<Stop> {
 }
 
 /// Settings of the daemon itself that it refuses to start with.
-pub(super) fn settings(merged: &Merged) -> Option<Stop> {
+pub(super) fn settings(generation: &Generation, merged: &Merged) -> Option<Stop> {
     let debug = merged.top.get("debug");
     let levels = ["trace", "debug", "info", "warn", "warning", "error", "fatal", "panic"];
     if let Some(level) = debug.and_then(|d| d.get("level"))
@@ -103,9 +103,37 @@ pub(super) fn settings(merged: &Merged) -> Option<Stop> {
     {
         return stop(at, "root and state are the same directory".to_owned());
     }
+    if let Some(stop) = proxies(generation, merged) {
+        return Some(stop);
+    }
     let timeouts = merged.top.get("timeouts").and_then(|t| t.table())?;
     let (name, bad) = timeouts.entries.iter().find(|(_, v)| v.text().is_some_and(|t| !duration(t)))?;
     stop(bad, format!("timeout `{name}` is not a duration"))
+}
+
+/// A proxy plugin of a type that this release does not know makes it panic.
+fn proxies(generation: &Generation, merged: &Merged) -> Option<Stop> {
+    let known: &[(&str, &str, &str)] = &[
+        ("snapshot", "io.containerd.snapshotter.v1", ""),
+        ("content", "io.containerd.content.v1", ""),
+        ("diff", "io.containerd.differ.v1", "1.7"),
+        ("sandbox", "io.containerd.sandbox.controller.v1", "2.0"),
+    ];
+    let proxies = merged.top.get("proxy_plugins").and_then(|p| p.table())?;
+    for (name, proxy) in &proxies.entries {
+        let kind = proxy.get("type").and_then(|t| t.text()).unwrap_or_default();
+        let fits = |(short, full, since): &(&str, &str, &str)| {
+            (kind == *short || kind == *full) && (since.is_empty() || generation.since(since))
+        };
+        if !known.iter().any(fits) {
+            let at = proxy.get("type").unwrap_or(proxy);
+            return stop(
+                at,
+                format!("proxy plugin `{name}` has a type that this containerd does not know: `{kind}`"),
+            );
+        }
+    }
+    None
 }
 
 /// Plugins of older releases that are gone: required, they stop the daemon.

@@ -78,10 +78,11 @@ fn assignment(
         value,
         layer,
     };
-    if setting.section == "Service" && setting.name.starts_with("Exec") {
-        if let Err(message) = words::commands(&setting) {
-            unit.problems.push((setting.place, format!("{}: {message}", setting.name)));
-        }
+    if setting.section == "Service"
+        && setting.name.starts_with("Exec")
+        && let Err(message) = words::commands(&setting)
+    {
+        unit.problems.push((setting.place, format!("{}: {message}", setting.name)));
     }
     unit.settings.push(setting);
 }
