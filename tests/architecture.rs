@@ -1,6 +1,8 @@
 //! The architecture as tests: who may import whom, one door to the outside, one room that
 //! writes, short files.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

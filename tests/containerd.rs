@@ -1,6 +1,8 @@
 //! Properties of containerd's model: no configuration makes it panic, every place lies in its text,
 //! and the answer does not depend on what was asked before.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use nodevet::fact::{Decl, Fact, Known, Layer, Statements, Type, Value, What, Why};
 use nodevet::model::containerd::{Effective, Input, Session, effective, generation, worlds};
 use nodevet::model::{Captured, Reader};

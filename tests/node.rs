@@ -1,6 +1,8 @@
 //! The node door: every path stays inside the root, nothing blocks, and what cannot be read is
 //! unknown with its reason.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use nodevet::fact::{Known, Why};

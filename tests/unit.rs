@@ -1,5 +1,7 @@
 //! Unit files: whatever the text, reading ends, and every span lies inside its text.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
 use nodevet::fact::Known;
 use nodevet::model::unit::{flag, load};
 use nodevet::model::{Captured, Reader};
