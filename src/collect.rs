@@ -57,7 +57,8 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     // the kubelet first: it names the socket
     let unit = command_line(&mut ctx, "kubelet.service");
     let process = processes.as_ref().and_then(|p| p.kubelet.as_ref().map_or(Known::ABSENT, Known::Is));
-    let exes = programs(process.is().copied(), unit.is());
+    let holder = processes.is().and_then(|p| p.holder.as_ref());
+    let exes = programs(process.is().copied().or(holder), unit.is());
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
     let running = process.map(|p| arguments(&p.arguments));
     let told = unit.map(|unit| arguments(&unit));

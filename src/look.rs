@@ -3,9 +3,11 @@
 use crate::collect::{Options, collect};
 use crate::derive::derive;
 use crate::finding::{Edit, Fix, Intent};
-use crate::model::containerd::{generation, home};
+use crate::model::containerd::generation::{Generation, possible};
+use crate::model::containerd::home;
 use crate::node::Node;
 use crate::resolve::{Collected, Snapshot, When, Worlds, resolve};
+use crate::version::Version;
 
 pub struct Look {
     pub collected: Collected,
@@ -36,8 +38,7 @@ impl Look {
         let mut agreed: Option<Vec<Edit>> = None;
         let mut refusal = None;
         for world in &self.next.worlds {
-            let name = self.next.containerd.get(world.containerd).map(String::as_str).unwrap_or_default();
-            let Some(generation) = generation::all().iter().find(|g| g.name == name) else { continue };
+            let Some(generation) = generation(&world.facts) else { continue };
             let Some(intent) = in_world(intent, fix, &world.facts) else { continue };
             match home::home(&intent, &world.facts, &self.collected.sources, generation) {
                 Ok(edits) if agreed.as_ref().is_some_and(|a| *a != edits) => {
@@ -56,6 +57,12 @@ impl Look {
             (None, None) => Err("the version of containerd is not known".into()),
         }
     }
+}
+
+/// The (first) generation of containerd that a world may have.
+fn generation(facts: &Snapshot) -> Option<&'static Generation> {
+    let version = facts.named("containerd.version").value.is().and_then(|v| Version::parse(v.as_text()?));
+    possible(Some(&version?)).first().copied()
 }
 
 /// The intent with the index that its row has in this world; none where the row is not there.

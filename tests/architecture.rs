@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["finding", "text", "fact", "resolve", "names", "suppress", "config"]),
     ("capture", &["node"]),
     ("write", &[]),
-    ("look", &["collect", "derive", "finding", "model", "node", "resolve"]),
+    ("look", &["collect", "derive", "finding", "model", "node", "resolve", "version"]),
     ("cli", &["*"]),
     ("lib", &["*"]),
     ("main", &["*"]),

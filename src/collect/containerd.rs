@@ -4,8 +4,8 @@ use super::ctx::Ctx;
 use super::process::Process;
 use super::{parsed, strongest};
 use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What};
-use crate::model::containerd::generation::{Generation, possible};
-use crate::model::containerd::{Input, Session, effective};
+use crate::model::containerd::generation::Generation;
+use crate::model::containerd::{Input, Session, worlds};
 use crate::names;
 use crate::resolve::Variant;
 use crate::text::{Kind, Place, Span};
@@ -87,7 +87,6 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
     let file = Said { value: Value::text(main.path.as_str()), origin: main.origin.clone() };
     ctx.say(Fact::one("containerd.config_file", Known::Is(vec![file])));
 
-    let generations = possible(parsed(&daemon.version).as_ref());
     let input = Input {
         main: &main.path,
         main_given: main.given,
@@ -99,30 +98,31 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
             .and_then(|v| v.as_text().map_or(Known::ABSENT, |t| Known::Is(t.to_owned()))),
     };
     let mut session = Session::default();
-    let several = generations.len() > 1;
-    let mut variants = Vec::new();
-    for generation in generations {
-        let effective = effective(generation, &input, ctx, &mut session);
+    let worlds = worlds(parsed(&daemon.version).as_ref(), &input, ctx, &mut session);
+    let several = worlds.len() > 1;
+    let mut variants = Vec::with_capacity(worlds.len());
+    for (name, effective) in worlds {
         for problem in effective.problems() {
             ctx.problem(problem.place, problem.message);
         }
         let mut facts = effective.facts();
-        facts.retain(|fact| fact.name != "containerd.config_file" && fact.name != "containerd.version");
         facts.push(match (&daemon.version, several) {
-            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, generation),
+            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, &name, effective.generation()),
             (said, _) => Fact::one("containerd.version", said.clone()),
         });
         add_live(&mut facts, &daemon);
-        variants.push(Variant { name: generation.name.to_owned(), facts });
+        variants.push(Variant { name, facts });
     }
     variants
 }
 
-/// The version that a world stands for.
-fn taken(ctx: &mut Ctx, generation: &Generation) -> Fact {
-    let text = generation.representative;
-    let source =
-        ctx.sources.add(format!("default:{}", generation.name.replace(' ', "-")), Kind::Default, text);
+/// The version that a world stands for: of several generations in one, no more than the minor.
+fn taken(ctx: &mut Ctx, name: &str, generation: &Generation) -> Fact {
+    let mut text = generation.representative;
+    if name != generation.name {
+        text = text.rsplit_once('.').map_or(text, |(minor, _)| minor);
+    }
+    let source = ctx.sources.add(format!("default:{}", name.replace(' ', "-")), Kind::Default, text);
     let place = Place { source, span: Span::new(0, text.len()) };
     Fact::is("containerd.version", Value::text(text), Origin::new(Layer::Default, place))
 }

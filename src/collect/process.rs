@@ -40,8 +40,11 @@ pub(crate) struct Process {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
-    /// A kubelet, or the program that holds one (k3s, k0s, MicroK8s' kubelite).
+    /// A kubelet of its own; its arguments are the kubelet's.
     pub(crate) kubelet: Option<Process>,
+    /// A program that holds or starts a kubelet (k3s, k0s, MicroK8s' kubelite); its arguments are
+    /// its own.
+    pub(crate) holder: Option<Process>,
     pub(crate) containerds: Vec<Process>,
     /// dockerd, CRI-O and others.
     pub(crate) others: Vec<Process>,
@@ -63,21 +66,16 @@ pub(crate) fn scan(ctx: &mut Ctx) -> Known<Processes> {
         Known::Unknown(why) => return Known::Unknown(why),
     };
     let mut found = Processes::default();
-    let mut holder: Option<Process> = None;
     for (pid, name) in candidates {
         let Some(process) = look(ctx, pid, name, boot) else { continue };
         match process.name.as_str() {
-            "kubelet" if found.kubelet.is_none() => found.kubelet = Some(process),
+            "kubelet" | "hyperkube" if found.kubelet.is_none() => found.kubelet = Some(process),
             "containerd" => found.containerds.push(process),
-            "k3s" | "k3s-server" | "k3s-agent" | "k0s" | "kubelite" | "hyperkube" if holder.is_none() => {
-                holder = Some(process);
+            "k3s" | "k3s-server" | "k3s-agent" | "rke2" | "k0s" | "kubelite" if found.holder.is_none() => {
+                found.holder = Some(process);
             }
             _ => found.others.push(process),
         }
-    }
-    match found.kubelet {
-        None => found.kubelet = holder,
-        Some(_) => found.others.extend(holder),
     }
     Known::Is(found)
 }
@@ -159,7 +157,8 @@ mod tests {
         let (node, options) = (node(), Options::default());
         let mut ctx = Ctx::new(&node, &options);
         let Known::Is(found) = scan(&mut ctx) else { panic!("no /proc") };
-        assert_eq!(found.kubelet.unwrap().name, "k3s-agent");
+        assert!(found.kubelet.is_none(), "the arguments of k3s are not a kubelet's");
+        assert_eq!(found.holder.unwrap().name, "k3s-agent");
         let pids: Vec<u32> = found.containerds.iter().map(|p| p.pid).collect();
         assert_eq!(pids, [7], "the one in a container is not this node's");
         let containerd = &found.containerds[0];

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::version::{self, Packages};
 use crate::fact::{Fact, Known, Layer, Origin, Row, Said, Statements, Value, Why};
 use crate::model::unit::{self, Unit};
-use crate::node::live::Replies;
+use crate::node::live::{BUS, Replies};
 use crate::text::{Kind, Place, SourceId, Span};
 use std::sync::Arc;
 
@@ -210,6 +210,8 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
     let whole = Origin::new(Layer::File, first_line(ctx, unit, &fragment));
     let section = section(ctx, unit, whole.place);
     let live = match no_bus {
+        // systemd runs, its bus does not
+        Why::NotRunning(what) if what == BUS => Known::Unknown(Why::NotRunning(what)),
         Why::NotRunning(_) => Known::Absent("no systemd answers".into()),
         why => Known::Unknown(why),
     };

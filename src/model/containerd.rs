@@ -165,6 +165,11 @@ fn migration_first(
 }
 
 impl Effective {
+    /// The (first) generation that makes this of the files.
+    pub fn generation(&self) -> &'static Generation {
+        self.generation
+    }
+
     /// Whether another generation, of which as much is known, will come to the same end.
     fn same(&self, other: &Effective) -> bool {
         let stop = |e: &Effective| e.stop.as_ref().map(|s| (s.message.clone(), s.place));

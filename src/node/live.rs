@@ -43,7 +43,8 @@ pub(super) struct Socket {
     _held: OwnedFd,
 }
 
-pub(super) const BUS: &str = "/run/dbus/system_bus_socket";
+/// The system bus.
+pub(crate) const BUS: &str = "/run/dbus/system_bus_socket";
 pub(super) const CRI: [&str; 4] = ["cri:socket", "cri:Version", "cri:Status", "cri:RuntimeConfig"];
 
 impl Node {
@@ -95,6 +96,10 @@ impl Node {
         }
         let mut ids: Vec<u32> = entries.iter().filter_map(|e| e.name.parse().ok()).collect();
         ids.sort_unstable();
+        // with hidepid= others see their own processes only
+        if self.is_live() && !ids.is_empty() && !ids.contains(&1) {
+            return Known::Unknown(Why::Denied("/proc".to_owned()));
+        }
         let named = ids.into_iter().filter_map(|id| {
             let path = format!("/proc/{id}/comm");
             let name = match &self.tree {

@@ -57,7 +57,7 @@ impl Room {
         for file in files {
             let inside = file.strip_prefix("/").unwrap();
             fs::create_dir_all(daemon.join(inside).parent().unwrap()).unwrap();
-            fs::copy(suite.tree.join(inside), daemon.join(inside)).unwrap();
+            fs::copy(suite.resolved(&file).unwrap(), daemon.join(inside)).unwrap();
         }
         Room { suite: suite.clone(), daemon, nodevet: scratch(&format!("{}-nodevet", suite.name)) }
     }

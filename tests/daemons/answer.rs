@@ -20,11 +20,12 @@ impl Answer {
         if !said.status.success() {
             return Err(format!("nodevet facts: {}: {stderr}", said.status));
         }
-        Answer::parse(&said.stdout)
+        Answer::new(
+            serde_json::from_slice(&said.stdout).map_err(|e| format!("nodevet facts: {e}: {stderr}"))?,
+        )
     }
 
-    pub(crate) fn parse(json: &[u8]) -> Result<Answer, String> {
-        let mut document: Value = serde_json::from_slice(json).map_err(|e| format!("nodevet facts: {e}"))?;
+    pub(crate) fn new(mut document: Value) -> Result<Answer, String> {
         match document.get_mut("facts") {
             Some(facts) if facts.is_object() => Ok(Answer(facts.take())),
             _ => Err("nodevet facts: no object `facts`".to_owned()),

@@ -293,7 +293,7 @@ impl Record {
     }
 
     fn facts(&self, question: &str) -> Result<Answer, String> {
-        Answer::parse(self.text(&format!("{question}.out"))?.as_bytes())
+        Answer::new(self.json(question)?)
     }
 }
 

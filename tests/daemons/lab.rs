@@ -57,6 +57,12 @@ impl Suite {
         let listing = text(Command::new("chroot").arg(&self.tree).args(["ldd", program]))?;
         Ok(listing.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from).collect())
     }
+
+    /// Where a file of the tree really is: its links are absolute in the tree.
+    pub(crate) fn resolved(&self, file: &Path) -> Result<PathBuf, String> {
+        let path = text(Command::new("chroot").arg(&self.tree).args(["readlink", "-f"]).arg(file))?;
+        Ok(self.tree.join(path.trim().trim_start_matches('/')))
+    }
 }
 
 pub(crate) fn project(path: &str) -> PathBuf {
