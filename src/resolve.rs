@@ -61,7 +61,8 @@ pub struct Snapshot(Vec<Arc<InForce>>);
 impl Snapshot {
     /// Nothing is known yet.
     pub fn unread() -> Snapshot {
-        Snapshot(vec![Arc::new(InForce::bare(Known::Unknown(Why::Unread))); names::COUNT])
+        let unread = Arc::new(InForce::bare(Known::Unknown(Why::Unread)));
+        Snapshot(vec![unread; names::COUNT])
     }
 
     pub fn get(&self, id: FactId) -> &InForce {

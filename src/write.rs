@@ -1,5 +1,7 @@
 //! The one room that writes. A file is whole, old or new, whatever happens in between.
 
+#![allow(clippy::disallowed_methods, reason = "what is refused elsewhere belongs here")]
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,6 +1,8 @@
 //! containerd's answers, recorded from real binaries, against what the model says: every case of
 //! fixtures/corpus/containerd in six versions.
 
+#![allow(clippy::disallowed_methods, reason = "tests look at files themselves")]
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use nodevet::fact::{Fact, Known, Layer, Statements, Value, What};
 use nodevet::model::containerd::{Input, Session, effective, generation};

@@ -31,13 +31,9 @@ pub fn mask(path: &str, text: &str) -> String {
             in_key = true;
         }
         let ends_key = in_key && line.contains("-----END");
-        let masked = if in_key && !line.contains("-----BEGIN") && !ends_key {
-            cover(line)
-        } else if next_is_secret {
-            cover(line)
-        } else {
-            userinfo(&value_of_secret(line))
-        };
+        let inside_key = in_key && !line.contains("-----BEGIN") && !ends_key;
+        let masked =
+            if inside_key || next_is_secret { cover(line) } else { userinfo(&value_of_secret(line)) };
         next_is_secret = argv && SECRET_FLAGS.contains(&line.trim_end_matches('\0'));
         in_key &= !ends_key;
         out.push_str(&masked);

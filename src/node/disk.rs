@@ -189,6 +189,7 @@ impl Disk {
     }
 
     /// Type of the file system that holds a path, as in statfs(2).
+    #[expect(clippy::unnecessary_cast, reason = "its width differs between architectures")]
     pub(super) fn magic(&self, path: &str) -> Result<i64, Errno> {
         fstatfs(self.at(path, OFlag::O_PATH)?).map(|s| s.filesystem_type().0 as i64)
     }
