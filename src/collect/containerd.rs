@@ -161,6 +161,22 @@ fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
             None => facts.push(Fact::one(name, Known::Is(vec![live.clone()]))),
         }
     }
+    let one = |name: &str| facts.iter().find(|fact| fact.name == name);
+    let default = match one("containerd.default_runtime").map(|fact| &fact.what) {
+        Some(What::One(said)) => strongest(said).and_then(|s| s.value.as_text().map(str::to_owned)),
+        _ => None,
+    };
+    if let Some(live) = default.and_then(|name| daemon.live_handlers.get(&name))
+        && let Some(on) = live.value.as_bool()
+        && let Some(fact) = facts.iter_mut().find(|fact| fact.name == "containerd.cgroup_driver")
+    {
+        let value = Value::text(if on { "systemd" } else { "cgroupfs" });
+        let said = Said { value, origin: live.origin.clone() };
+        match &mut fact.what {
+            What::One(Known::Is(all)) => all.push(said),
+            what => *what = What::One(Known::Is(vec![said])),
+        }
+    }
     let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
     if let Some(Fact { what: What::Rows(Known::Is(rows)), .. }) = rows {
         for row in rows {
