@@ -2,7 +2,7 @@
 
 use crate::fact::{Fact, Known, Layer, Moment, Origin, Problem, Said, Statements, Type, Value, What, Why};
 use crate::names::{self, FactId};
-use crate::text::Sources;
+use crate::text::{Place, Sources};
 use std::sync::Arc;
 
 /// Everything collectors brought. The only input of resolving.
@@ -208,18 +208,32 @@ fn one(said: &Statements, drop_live: bool) -> InForce {
         Known::Absent(note) => return InForce::bare(Known::Absent(note.clone())),
         Known::Unknown(why) => return InForce::bare(Known::Unknown(why.clone())),
     };
-    if drop_live {
-        said.retain(|s| s.origin.layer != Layer::Runtime);
+    let live = |s: &Said| s.origin.layer == Layer::Runtime;
+    // what only the running daemon tells is the best guess for its next start too
+    if drop_live && !said.iter().all(live) {
+        said.retain(|s| !live(s));
     }
     said.sort_by_key(|s| s.origin.layer);
     match said.pop() {
-        Some(winner) => InForce {
-            by: Some(winner.origin),
+        Some(mut winner) => InForce {
+            by: Some({
+                if live(&winner) && winner.origin.near.is_none() {
+                    winner.origin.near = written(&said, &winner.value);
+                }
+                winner.origin
+            }),
             overridden: said.into_iter().rev().collect(),
             ..InForce::bare(Known::Is(winner.value))
         },
         None => InForce::bare(Known::ABSENT),
     }
+}
+
+/// Where the value that a daemon answers is written, so that people are shown the line to change.
+fn written(said: &[Said], value: &Value) -> Option<Place> {
+    let strongest = said.last().filter(|s| s.value == *value)?;
+    let default = strongest.origin.layer == Layer::Default;
+    strongest.origin.near.or((!default).then_some(strongest.origin.place))
 }
 
 fn each(said: &Statements) -> InForce {
