@@ -82,7 +82,8 @@ fn add(generation: &Generation, merged: &mut Merged, file: &File, top: &Shared) 
         }
         Pipeline::MergeThenMigrate => {}
         Pipeline::MigrateThenMerge => {
-            for step in said..4 {
+            // a negative version is refused elsewhere; it must not be counted up from
+            for step in said.max(0)..4 {
                 if step == 1 {
                     migrate::rename(&mut plugins, &mut disabled, &mut required);
                 }
