@@ -133,13 +133,13 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Facts {
+    /// Names, or prefixes such as `containerd.`; all when none is given
+    #[arg(value_name = "NAME")]
+    pub(super) names: Vec<String>,
     #[command(flatten)]
     pub(super) node: NodeArgs,
     #[command(flatten)]
     pub(super) look: LookArgs,
-    /// Names, or prefixes such as `containerd.`; all when none is given
-    #[arg(value_name = "NAME")]
-    pub(super) names: Vec<String>,
     /// text or json
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(super) format: String,
@@ -150,11 +150,11 @@ pub(super) struct Facts {
 
 #[derive(Debug, Args)]
 pub(super) struct Capture {
-    #[command(flatten)]
-    pub(super) node: NodeArgs,
     /// A directory that does not exist yet
     #[arg(value_name = "DIR")]
     pub(super) dir: PathBuf,
+    #[command(flatten)]
+    pub(super) node: NodeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -230,15 +230,9 @@ impl NodeArgs {
                 ));
             }
             // containerd 2 and kubelet 1 are no versions to judge by
-            let parts = version.split('.').filter(|p| p.starts_with(|c: char| c.is_ascii_digit())).count();
-            if parts < 2 && name != "systemd" {
-                return Err(format!(
-                    "--assume {assumed}: `{version}` has one part: say two, such as {}",
-                    match name {
-                        "containerd" => "2.1",
-                        _ => "1.34",
-                    }
-                ));
+            if name != "systemd" && !has_two_parts(version) {
+                let such = if name == "kubelet" { "1.34" } else { "2.1" };
+                return Err(format!("--assume {assumed}: `{version}` has one part: say two, such as {such}"));
             }
             options.assume.insert(name.to_owned(), version.to_owned());
         }
@@ -250,4 +244,10 @@ impl NodeArgs {
         }
         Ok(options)
     }
+}
+
+/// Whether a version says more than its first number, after an epoch and a `v`.
+fn has_two_parts(version: &str) -> bool {
+    let body = version.split_once(':').map_or(version, |(_, body)| body).trim_start_matches('v');
+    body.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
 }

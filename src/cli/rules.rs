@@ -29,9 +29,10 @@ fn list(more: &[PathBuf], out: &mut dyn io::Write) -> Result<u8, Trouble> {
         })
         .collect();
     let width = rows.iter().map(|(_, severities)| severities.len()).max().unwrap_or(0);
+    let code = rows.iter().map(|(rule, _)| rule.code.len()).max().unwrap_or(0);
     for (rule, severities) in &rows {
         let what = rule.removed.as_ref().unwrap_or(&rule.summary);
-        writeln!(out, "{:<6} {severities:<width$}  {}: {what}", rule.code, rule.name)?;
+        writeln!(out, "{:<code$}  {severities:<width$}  {}: {what}", rule.code, rule.name)?;
     }
     Ok(0)
 }
