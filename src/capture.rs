@@ -3,6 +3,7 @@
 
 use crate::node::meta::{Line, reply_path};
 use crate::node::{Content, Record};
+use std::collections::BTreeSet;
 
 mod mask;
 
@@ -12,13 +13,23 @@ pub use mask::mask;
 pub fn files(record: &Record, now: Option<i64>) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut meta = String::new();
+    let mut places = BTreeSet::new();
     for (path, (line, content)) in &record.paths {
+        let place = place(path);
+        // the folder belongs to the capture, whatever a configuration imports
+        if place.starts_with("/.nodevet/") {
+            continue;
+        }
         push(&mut meta, line);
-        match content {
-            Some(Content::Text(text)) => files.push((path.clone(), mask(path, text).into_bytes())),
+        let bytes = match content {
+            Some(Content::Text(text)) => mask(path, text).into_bytes(),
             // not UTF-8: no parser reads it, so there is nothing to find secrets with
-            Some(Content::Raw(bytes)) => files.push((path.clone(), mask::bytes(bytes))),
-            None => {}
+            Some(Content::Raw(bytes)) => mask::bytes(bytes),
+            None => continue,
+        };
+        // the same file may have been named in two ways
+        if places.insert(place.clone()) {
+            files.push((place, bytes));
         }
     }
     for (question, (line, answer)) in &record.replies {
@@ -33,6 +44,21 @@ pub fn files(record: &Record, now: Option<i64>) -> Vec<(String, Vec<u8>)> {
     }
     files.push(("/.nodevet/meta.jsonl".into(), meta.into_bytes()));
     files
+}
+
+/// A path without its empty parts, `.` and `..`.
+fn place(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 fn push(meta: &mut String, line: &Line) {

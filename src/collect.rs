@@ -12,7 +12,7 @@ mod process;
 mod systemd;
 mod version;
 
-use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, What};
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, What, Why};
 use crate::model::unit::{self, Argument};
 use crate::node::Node;
 use crate::node::live::Ask;
@@ -79,13 +79,12 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
         .as_ref()
         .and_then(|p| behind(&p.containerds, endpoint.as_deref()).map_or(Known::ABSENT, Known::Is));
     containerd::process(&mut ctx, &process);
-    let process = process.is().copied();
-    let exes = programs(process, unit.is());
+    let exes = programs(process.is().copied(), unit.is());
     let version = evidence(&mut ctx, &packages, "containerd", cri.version.clone(), &exes);
     let daemon = Daemon {
-        told: told_main(process, unit.is()),
+        told: told_main(&process, &unit),
         endpoint,
-        installed: process.is_some() || unit.is().is_some(),
+        installed: process.is().is_some() || unit.is().is_some(),
         version,
         live: cri.live,
         live_handlers: cri.live_handlers,
@@ -125,12 +124,16 @@ fn behind<'a>(running: &'a [Process], endpoint: Option<&str>) -> Option<&'a Proc
     running.iter().find(listens).or_else(|| running.first())
 }
 
-fn told_main(process: Option<&Process>, unit: Option<&Vec<Argument>>) -> Told {
+fn told_main(process: &Known<&Process>, unit: &Known<Vec<Argument>>) -> Told {
     let names = ["--config", "-c"];
     let (found, layer) = match (process, unit) {
-        (Some(process), _) => (process.flag(&names), Layer::Runtime),
-        (None, Some(line)) => (unit::flag(line, &names), Layer::Flag),
-        (None, None) => return Told::Nothing,
+        (Known::Is(process), _) => (process.flag(&names), Layer::Runtime),
+        (_, Known::Is(line)) => (unit::flag(line, &names), Layer::Flag),
+        // a dead tree has no processes
+        (Known::Unknown(Why::NotRunning(_)), Known::Absent(_)) | (Known::Absent(_), Known::Absent(_)) => {
+            return Told::Nothing;
+        }
+        (_, Known::Unknown(why)) | (Known::Unknown(why), _) => return Told::Unknown(why.clone()),
     };
     found.map_or(Told::Default, |(path, place)| Told::File(path, Origin::new(layer, place)))
 }

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// The largest file that is read, in bytes.
 pub const LIMIT: u64 = 16 << 20;
 
+/// What a capture says of its files.
+const META: &str = "/.nodevet/meta.jsonl";
+
 /// Trees that only a running system has. If the root lacks one (or it is an empty mount point),
 /// what is below it is unknown, not absent.
 const RUNTIME_TREES: [&str; 4] = ["/proc", "/sys", "/run", "/dev"];
@@ -129,12 +132,17 @@ impl Node {
         let disk = Disk::open(Path::new(dir)).map_err(|e| format!("cannot open {dir}: {}", e.desc()))?;
         let mut node = Node::of(Tree::Disk(disk), door, timeout);
         if matches!(node.door, Door::Root(_)) {
-            if let Known::Is(text) = node.fetch("/.nodevet/meta.jsonl") {
-                let (meta, bad) = Meta::parse(&text.text);
-                if let Some((line, message)) = bad.first() {
-                    return Err(format!("/.nodevet/meta.jsonl:{line}: {message}"));
+            match node.fetch(META) {
+                Known::Is(text) => {
+                    let (meta, bad) = Meta::parse(&text.text);
+                    if let Some((line, message)) = bad.first() {
+                        return Err(format!("{META}:{line}: {message}"));
+                    }
+                    node.meta = Some(meta);
                 }
-                node.meta = Some(meta);
+                Known::Absent(_) => {}
+                // what could not be read when it was captured would count as not there
+                Known::Unknown(why) => return Err(format!("cannot read {META}: {why}")),
             }
             node.record.borrow_mut().paths.clear();
         }
@@ -320,6 +328,7 @@ impl Node {
                 Ok(seconds) => Known::Is(seconds),
                 Err(_) => Known::Unknown(Why::Unreadable("/.nodevet/clock".into(), "not a number".into())),
             },
+            Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) => Known::Unknown(why),
             _ => clock(),
         }
     }

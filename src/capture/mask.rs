@@ -1,8 +1,10 @@
 //! Masking of secrets: the value of a key that names one, userinfo in a URL, PEM private keys.
 
 /// Keys whose values are secret, in lower case without `_`, `-` and quotes.
-const SECRET_KEYS: [&str; 12] = [
+const SECRET_KEYS: [&str; 16] = [
     "password",
+    "passwd",
+    "passphrase",
     "auth",
     "identitytoken",
     "token",
@@ -14,40 +16,100 @@ const SECRET_KEYS: [&str; 12] = [
     "apikey",
     "authorization",
     "privatekey",
+    "credential",
+    "credentials",
 ];
 
-/// Flags whose values are secret.
-const SECRET_FLAGS: [&str; 3] = ["--token", "--password", "--bootstrap-token"];
+/// How far a secret reaches beyond its line.
+enum Open {
+    /// Up to these characters.
+    Until(&'static str),
+    /// All lines that are indented deeper.
+    Deeper(usize),
+    /// A PEM private key.
+    Key,
+}
+
+const BEGIN: &str = "PRIVATE KEY-----";
+const END: &str = "-----END";
 
 /// Masks a text; the length in characters of every line stays the same.
 pub fn mask(path: &str, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut in_key = false;
     let argv = path.ends_with("/cmdline") || path.ends_with("/environ");
     let ends: &[char] = if argv { &['\0'] } else { &['\n'] };
+    let mut open = None;
     let mut next_is_secret = false;
     for line in text.split_inclusive(ends) {
-        if line.contains("-----BEGIN") && line.contains("PRIVATE KEY") {
-            in_key = true;
+        if next_is_secret {
+            next_is_secret = false;
+            out.push_str(&cover(line));
+            continue;
         }
-        let ends_key = in_key && line.contains("-----END");
-        let inside_key = in_key && !line.contains("-----BEGIN") && !ends_key;
-        let masked =
-            if inside_key || next_is_secret { cover(line) } else { userinfo(&value_of_secret(line)) };
-        next_is_secret = argv && SECRET_FLAGS.contains(&line.trim_end_matches('\0'));
-        in_key &= !ends_key;
-        out.push_str(&masked);
+        next_is_secret =
+            argv && line.trim_end_matches('\0').strip_prefix("--").is_some_and(|flag| is_secret(flag));
+        let (covered, rest) = still_open(line, &mut open);
+        out.push_str(&covered);
+        if open.is_none() {
+            out.push_str(&one_line(rest, &mut open));
+        }
     }
     out
+}
+
+/// What of a line belongs to a secret that began before it, covered, and the rest of the line.
+fn still_open<'a>(line: &'a str, open: &mut Option<Open>) -> (String, &'a str) {
+    let end = match open {
+        None => Some(0),
+        Some(Open::Until(closing)) => line.find(*closing).map(|at| at + closing.len()),
+        Some(Open::Key) => line.find(END),
+        Some(Open::Deeper(indent)) => {
+            let deeper = line.trim().is_empty() || indent_of(line) > *indent;
+            (!deeper).then_some(0)
+        }
+    };
+    match end {
+        Some(end) => {
+            *open = None;
+            (cover(&line[..end]), &line[end..])
+        }
+        None => (cover(line), ""),
+    }
+}
+
+fn one_line(line: &str, open: &mut Option<Open>) -> String {
+    let (line, key) = match line.find(BEGIN).map(|at| at + BEGIN.len()) {
+        Some(at) => match line[at..].find(END) {
+            Some(end) => {
+                (format!("{}{}{}", &line[..at], cover(&line[at..at + end]), &line[at + end..]), None)
+            }
+            None => (format!("{}{}", &line[..at], cover(&line[at..])), Some(Open::Key)),
+        },
+        None => (line.to_owned(), None),
+    };
+    let (masked, more) = value_of_secret(&line);
+    *open = key.or(more);
+    userinfo(&after_flags(&masked))
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+fn is_secret(key: &str) -> bool {
+    let key: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    SECRET_KEYS.iter().any(|secret| key.ends_with(secret))
 }
 
 /// Bytes that are no text: letters and digits after a secret's name cannot be told, so all of
 /// every line that names one are covered.
 pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
+    let mut open = None;
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let text = String::from_utf8_lossy(line);
-        if text == value_of_secret(&text) && !text.contains("PRIVATE KEY") {
+        let (covered, rest) = still_open(&text, &mut open);
+        if open.is_none() && covered.is_empty() && rest == one_line(rest, &mut open) {
             out.extend_from_slice(line);
         } else {
             out.extend(line.iter().map(|b| if b.is_ascii_alphanumeric() { b'x' } else { *b }));
@@ -56,55 +118,93 @@ pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `key = "value"`, `key: value`, `"key": "value"`, `--token=value`, also several in one line.
-fn value_of_secret(line: &str) -> String {
+/// `key = "value"`, `key: value`, `"key": "value"`, `--token=value`, also several in one line; and
+/// how far the last one reaches.
+fn value_of_secret(line: &str) -> (String, Option<Open>) {
     let mut out = String::with_capacity(line.len());
+    let mut open = None;
     let mut rest = line;
     while let Some(at) = rest.find(['=', ':']) {
         let (before, after) = rest.split_at(at);
         out.push_str(before);
         out.push_str(&after[..1]);
+        let colon = after.starts_with(':');
         rest = &after[1..];
-        let key: String = before
+        let key = before
             .trim_end()
             .trim_end_matches(['"', '\''])
             .rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
             .next()
-            .unwrap_or("")
-            .chars()
-            .filter(|c| c.is_alphanumeric())
-            .flat_map(char::to_lowercase)
-            .collect();
-        if SECRET_KEYS.iter().any(|secret| key.ends_with(secret)) {
-            let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-            let (space, value) = rest.split_at(blank);
-            out.push_str(space);
-            let end = value_end(value);
-            out.push_str(&cover(&value[..end]));
-            rest = &value[end..];
+            .unwrap_or("");
+        if !is_secret(key) {
+            continue;
+        }
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let (space, value) = rest.split_at(blank);
+        out.push_str(space);
+        let (end, more) = value_end(value);
+        // a section of the kubelet's file has this name
+        let section = value.trim().is_empty() && key.eq_ignore_ascii_case("authorization");
+        let block = value.trim().is_empty() || value.starts_with(['|', '>']);
+        open = match more {
+            None if colon && block && !section => Some(Open::Deeper(indent_of(line))),
+            more => more,
+        };
+        let is_switch = ["true", "false", "null", "{}", "[]"].contains(&value[..end].trim());
+        out.push_str(&if is_switch { value[..end].to_owned() } else { cover(&value[..end]) });
+        rest = &value[end..];
+    }
+    out.push_str(rest);
+    (out, open)
+}
+
+/// `--token value`: the word after a flag.
+fn after_flags(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    let ends = |c: char| c.is_whitespace() || "\"',=\0".contains(c);
+    while let Some(at) = rest.find("--") {
+        let end = rest[at..].find(ends).map_or(rest.len(), |end| at + end);
+        let (flag, after) = rest.split_at(end);
+        out.push_str(flag);
+        rest = after;
+        if is_secret(&flag[at..]) && !rest.starts_with('=') {
+            let gap = rest.len() - rest.trim_start_matches([' ', '\t', '"', '\'', ',']).len();
+            let word = rest[gap..].find(ends).map_or(rest.len(), |end| gap + end);
+            out.push_str(&rest[..gap]);
+            out.push_str(&cover(&rest[gap..word]));
+            rest = &rest[word..];
         }
     }
     out.push_str(rest);
     out
 }
 
-/// Where a value ends: at its closing quote, else at white space, a comma or a brace.
-fn value_end(value: &str) -> usize {
+/// Where a value ends: at its closing quote or bracket, else at white space, a comma or a brace.
+/// One that does not end in this line says with what it will.
+fn value_end(value: &str) -> (usize, Option<Open>) {
+    for closing in ["\"\"\"", "'''"] {
+        if let Some(inner) = value.strip_prefix(closing) {
+            let end = inner.find(closing).map(|at| at + 2 * closing.len());
+            return end.map_or((value.len(), Some(Open::Until(closing))), |end| (end, None));
+        }
+    }
     match value.chars().next() {
+        Some('[') => value.find(']').map_or((value.len(), Some(Open::Until("]"))), |at| (at + 1, None)),
         Some(quote @ ('"' | '\'')) => {
             let mut escaped = false;
             for (i, c) in value.char_indices().skip(1) {
                 match c {
                     _ if escaped => escaped = false,
                     '\\' if quote == '"' => escaped = true,
-                    c if c == quote => return i + 1,
+                    c if c == quote => return (i + 1, None),
                     _ => {}
                 }
             }
-            value.len()
+            (value.len(), None)
         }
         // a header follows its scheme: `Authorization: Bearer …`
-        _ => value.find(['\n', '\r', '\0', ',', '}', '#']).unwrap_or(value.len()),
+        _ => (value.find(['\n', '\r', '\0', ',', '}', '#']).unwrap_or(value.len()), None),
     }
 }
 
@@ -175,6 +275,22 @@ mod tests {
             assert_eq!(mask("/etc/containerd/config.toml", text), masked);
         }
         assert_eq!(mask("/proc/1/cmdline", "k\0--token\0abc\0--v\u{0}2\0"), "k\0--token\0xxx\0--v\u{0}2\0");
+        for (text, masked) in [
+            ("token = \"\"\"\na1\nb\"\"\"\nx = 1\n", "token = \"\"\"\nxx\nx\"\"\"\nx = 1\n"),
+            ("Authorization = [\n \"Basic a\",\n]\nb = 1\n", "Authorization = [\n \"xxxxx x\",\n]\nb = 1\n"),
+            ("Authorization = [\"a\", \"b\"]", "Authorization = [\"x\", \"x\"]"),
+            ("a:\n  token: |\n    abc\n  b: c\n", "a:\n  token: |\n    xxx\n  b: c\n"),
+            ("authorization:\n  mode: Webhook\n", "authorization:\n  mode: Webhook\n"),
+            ("ExecStart=/k3s agent --token abc --v 2", "ExecStart=/k3s agent --token xxx --v 2"),
+            ("[\"--agent-token\", \"abc\"]", "[\"--agent-token\", \"xxx\"]"),
+            (
+                "k = \"-----BEGIN PRIVATE KEY-----\\nab-----END\"",
+                "k = \"-----BEGIN PRIVATE KEY-----\\nxx-----END\"",
+            ),
+            ("auth = false", "auth = false"),
+        ] {
+            assert_eq!(mask("/etc/x", text), masked);
+        }
         let key = "-----BEGIN RSA PRIVATE KEY-----\nAbc+/=\n-----END RSA PRIVATE KEY-----\nx = 1\n";
         assert_eq!(
             mask("/k", key),

@@ -158,7 +158,11 @@ fn tree(ctx: &mut Ctx, id: SourceId, table: &Table) {
 /// Where the tree of process 1 begins below the mount: empty, or the directory of a nested init.
 /// Unknown when only a part below process 1 can be seen.
 fn nested(ctx: &Ctx, hierarchy: &str, mount: &str, table: &Table) -> Known<String> {
-    let Known::Is(text) = ctx.node.read("/proc/1/cgroup") else { return Known::Is(String::new()) };
+    let text = match ctx.node.read("/proc/1/cgroup") {
+        Known::Is(text) => text,
+        Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) => return Known::Unknown(why),
+        _ => return Known::Is(String::new()),
+    };
     let path = text.text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (_, names, path) = (fields.next()?, fields.next()?, fields.next()?);

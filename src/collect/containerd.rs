@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::process::Process;
 use super::{parsed, strongest};
-use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What};
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Type, Value, What, Why};
 use crate::model::containerd::generation::Generation;
 use crate::model::containerd::{Input, Session, worlds};
 use crate::names;
@@ -37,6 +37,8 @@ pub(crate) enum Told {
     Default,
     /// No process and no unit.
     Nothing,
+    /// There may be one that cannot be seen.
+    Unknown(Why),
 }
 
 /// What was found out of the daemon before its files are read.
@@ -77,12 +79,18 @@ pub(crate) fn process(ctx: &mut Ctx, process: &Known<&Process>) {
 
 /// Says what holds in every generation, and gives a variant for each one possible.
 pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
+    let missing = Known::Absent("no containerd on this node".into());
     let main = locate(ctx, &daemon);
+    if let (Told::Unknown(why), None) = (&daemon.told, &ctx.options.containerd_config) {
+        return vec![unseen(&daemon.version, why)];
+    }
     let there = !matches!(ctx.node.stat(&main.path), Known::Absent(_));
     let version = strongest(&daemon.version);
     if !there && !daemon.installed && version.is_none() && !main.given {
-        let name = "containerd".to_owned();
-        return vec![Variant { name, facts: nothing("no containerd on this node") }];
+        return vec![match &daemon.version {
+            Known::Unknown(why) => unseen(&daemon.version, why),
+            _ => Variant { name: "containerd".to_owned(), facts: nothing(&missing) },
+        }];
     }
     let file = Said { value: Value::text(main.path.as_str()), origin: main.origin.clone() };
     ctx.say(Fact::one("containerd.config_file", Known::Is(vec![file])));
@@ -194,15 +202,23 @@ fn text_of(said: &Statements) -> Option<String> {
     said.is()?.last()?.value.as_text().map(str::to_owned)
 }
 
-/// Every containerd fact, absent for one reason.
-fn nothing(note: &'static str) -> Vec<Fact> {
+/// Which files decide cannot be told: nothing is known but the version.
+fn unseen(version: &Statements, why: &Why) -> Variant {
+    let mut facts = nothing(&Known::Unknown(why.clone()));
+    facts.retain(|fact| fact.name != "containerd.version");
+    facts.push(Fact::one("containerd.version", version.clone()));
+    Variant { name: "containerd".to_owned(), facts }
+}
+
+/// Every containerd fact, absent or unknown for one reason.
+fn nothing(reason: &Known<()>) -> Vec<Fact> {
     names::all()
         .map(|id| id.decl())
         .filter(|decl| decl.name.starts_with("containerd.") && !OF_PROCESS.contains(&decl.name))
         .map(|decl| match decl.ty {
-            Type::Table { .. } => Fact::rows(decl.name, Known::Absent(note.into())),
-            Type::List(_) => Fact::each(decl.name, Known::Absent(note.into())),
-            _ => Fact::one(decl.name, Known::Absent(note.into())),
+            Type::Table { .. } => Fact::rows(decl.name, reason.clone().map(|()| Vec::new())),
+            Type::List(_) => Fact::each(decl.name, reason.clone().map(|()| Vec::new())),
+            _ => Fact::one(decl.name, reason.clone().map(|()| Vec::new())),
         })
         .collect()
 }

@@ -3,9 +3,9 @@
 mod json;
 
 use super::ctx::Ctx;
-use crate::fact::{Known, Layer, Origin, Said, Value};
+use crate::fact::{Known, Layer, Origin, Said, Value, Why};
 use crate::node::live::Replies;
-use crate::text::{Kind, Place, SourceId, Span};
+use crate::text::{Kind, Place, SourceId, Span, line_span};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -34,11 +34,24 @@ struct Answer {
 
 impl Answer {
     fn of(ctx: &mut Ctx, replies: &Replies, question: &str) -> Known<Answer> {
-        replies.get(question).map(|text| Answer {
-            id: ctx.sources.add(question, Kind::Cri, text.clone()),
-            json: serde_json::from_str(&text).unwrap_or(Json::Null),
-            text,
-        })
+        let found = replies.get(question).and_then(|text| {
+            let id = ctx.sources.add(question, Kind::Cri, text.clone());
+            match serde_json::from_str(&text) {
+                Ok(json) => Known::Is(Answer { id, json, text }),
+                Err(e) => {
+                    let place = Place { source: id, span: line_span(&text, e.line().max(1)) };
+                    ctx.problem(place, format!("not JSON: {e}"));
+                    Known::Unknown(Why::Malformed(place, e.to_string()))
+                }
+            }
+        });
+        if let Known::Unknown(
+            why @ (Why::Denied(_) | Why::Unreadable(..) | Why::Timeout(_) | Why::Strange(_)),
+        ) = &found
+        {
+            ctx.could_not_read(question, why);
+        }
+        found
     }
 
     fn get(&self, keys: &[&str]) -> Option<(&Json, Origin)> {
@@ -75,9 +88,6 @@ pub(crate) fn running(ctx: &mut Ctx, replies: &Replies) -> Running {
         running.socket = Some(Said { value: Value::Text(path), origin });
     }
     let version = Answer::of(ctx, replies, "cri:Version");
-    if let Known::Unknown(why) = &version {
-        ctx.could_not_read("cri:Version", why);
-    }
     if let Known::Is(answer) = &version {
         running.runtime = answer.text(&["runtimeName"]);
         if let Some(("unknown service", origin)) = answer.failed() {

@@ -49,8 +49,12 @@ fn init(ctx: &mut Ctx) {
         comm: named,
     };
     let systemd = ctx.node.is_dir("/run/systemd/system");
-    let openrc = ctx.node.is_dir("/run/openrc").is() == Some(&true);
-    let s6 = ctx.node.is_dir("/run/s6").is() == Some(&true);
+    let [openrc, s6] = ["/run/openrc", "/run/s6"].map(|dir| ctx.node.is_dir(dir));
+    let unseen = [&systemd, &openrc, &s6].into_iter().find_map(|found| match found {
+        Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) => Some(why.clone()),
+        _ => None,
+    });
+    let [openrc, s6] = [openrc, s6].map(|there| there.is() == Some(&true));
     // an init may call itself `init`; with systemd's directory there it is systemd
     let judged = match (&first.comm, &systemd) {
         (None, Known::Is(true)) => Some("systemd"),
@@ -60,6 +64,8 @@ fn init(ctx: &mut Ctx) {
         (Some(comm), Known::Is(true)) if comm == "init" && !first.exe_is("init") => Some("systemd"),
         (Some(comm), _) => Some(classify(ctx, comm, &first, openrc)),
     };
+    // the name alone tells of systemd; of the others, what /run shows decides too
+    let judged = judged.filter(|init| unseen.is_none() || *init == "systemd");
     let mark = match judged {
         Some("openrc") if openrc => Some("/run/openrc"),
         Some("s6") if first.comm.is_none() => Some("/run/s6"),
@@ -72,6 +78,7 @@ fn init(ctx: &mut Ctx) {
             Known::Is(vec![Said { value: Value::text(init), origin: Origin::new(Layer::Runtime, place) }])
         }
         _ => Known::Unknown(match (comm, systemd) {
+            _ if unseen.is_some() => unseen.unwrap_or(Why::Unread),
             (Known::Unknown(why), _) | (_, Known::Unknown(why)) => why,
             // a /proc mounted with hidepid= shows no process of another user
             _ if ctx.node.is_live() => Why::Denied("/proc/1".into()),

@@ -115,7 +115,14 @@ fn guess(ctx: &mut Ctx) -> Known<Start> {
             Known::Absent(_) => {}
         }
     }
-    let there = |path: &str| ctx.node.stat(path).is().is_some();
+    let unseen = std::cell::RefCell::new(None);
+    let there = |path: &str| match ctx.node.stat(path) {
+        Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) => {
+            unseen.borrow_mut().get_or_insert(why);
+            false
+        }
+        found => found.is().is_some(),
+    };
     if let Some((_, program)) = EMBEDDED.iter().find(|(path, _)| there(path)) {
         return Known::Unknown(Why::Strange(format!("the kubelet is part of {program}")));
     }
@@ -123,7 +130,10 @@ fn guess(ctx: &mut Ctx) -> Known<Start> {
         Some(path) => Cow::Owned(format!("nothing starts {path}")),
         None => Cow::Borrowed("no kubelet on this node"),
     };
-    Known::Absent(note)
+    match unseen.take() {
+        Some(why) => Known::Unknown(why),
+        None => Known::Absent(note),
+    }
 }
 
 fn start(ctx: &mut Ctx, args: Vec<Arg>) -> Start {

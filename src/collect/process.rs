@@ -1,7 +1,7 @@
 //! The daemons that run: program, arguments, start. From /proc, also a captured one.
 
 use super::ctx::Ctx;
-use crate::fact::Known;
+use crate::fact::{Known, Why};
 use crate::model::unit::{Argument, Woven};
 use crate::text::{Kind, Place, SourceId, Span};
 
@@ -67,7 +67,12 @@ pub(crate) fn scan(ctx: &mut Ctx) -> Known<Processes> {
     };
     let mut found = Processes::default();
     for (pid, name) in candidates {
-        let Some(process) = look(ctx, pid, name, boot) else { continue };
+        let process = match look(ctx, pid, name, boot) {
+            Known::Is(process) => process,
+            Known::Absent(_) => continue,
+            // whether it is one of ours cannot be told
+            Known::Unknown(why) => return Known::Unknown(why),
+        };
         match process.name.as_str() {
             "kubelet" | "hyperkube" if found.kubelet.is_none() => found.kubelet = Some(process),
             "containerd" => found.containerds.push(process),
@@ -80,22 +85,26 @@ pub(crate) fn scan(ctx: &mut Ctx) -> Known<Processes> {
     Known::Is(found)
 }
 
-fn look(ctx: &mut Ctx, pid: u32, name: String, boot: Option<i64>) -> Option<Process> {
+fn look(ctx: &mut Ctx, pid: u32, name: String, boot: Option<i64>) -> Known<Process> {
     let dir = format!("/proc/{pid}");
     if ctx.node.is_live() && ctx.node.stat(&dir).is().is_none_or(|stat| stat.uid != 0) {
-        return None;
+        return Known::ABSENT;
     }
     // in a container: it has another number there
     let status = ctx.node.read(&format!("{dir}/status"));
+    if let Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) = status {
+        return Known::Unknown(why);
+    }
     let numbers = status.is().and_then(|s| s.text.lines().find_map(|l| l.strip_prefix("NSpid:")));
     if numbers.is_some_and(|n| n.split_whitespace().count() > 1) {
-        return None;
+        return Known::ABSENT;
     }
     // a process that ends meanwhile, or that has no arguments any more, is none
-    let raw = ctx.node.read(&format!("{dir}/cmdline")).is()?.text.clone();
-    if raw.is_empty() {
-        return None;
-    }
+    let raw = match ctx.node.read(&format!("{dir}/cmdline")) {
+        Known::Is(raw) if !raw.text.is_empty() => raw.text,
+        Known::Is(_) | Known::Absent(_) => return Known::ABSENT,
+        Known::Unknown(why) => return Known::Unknown(why),
+    };
     let words: Vec<&str> = raw.strip_suffix('\0').unwrap_or(&raw).split('\0').collect();
     let text: String = words.iter().map(|w| format!("{w}\n")).collect();
     let argv = ctx.sources.add(format!("argv:{pid}"), Kind::Argv, text);
@@ -113,9 +122,12 @@ fn look(ctx: &mut Ctx, pid: u32, name: String, boot: Option<i64>) -> Option<Proc
     let replaced = exe.is().is_some_and(|exe| exe.ends_with(" (deleted)"));
     let exe = exe.map(|exe| exe.trim_end_matches(" (deleted)").to_owned());
     let stat = ctx.node.read(&format!("{dir}/stat"));
-    let started =
-        stat.is().and_then(|s| start_time(&s.text)).zip(boot).map(|(ticks, boot)| boot + ticks / 100);
-    Some(Process { pid, name, exe, replaced, argv, arguments, started })
+    let started = stat
+        .is()
+        .and_then(|s| start_time(&s.text))
+        .zip(boot)
+        .and_then(|(ticks, boot)| boot.checked_add(ticks / 100));
+    Known::Is(Process { pid, name, exe, replaced, argv, arguments, started })
 }
 
 /// Seconds since the epoch.

@@ -109,8 +109,19 @@ pub(crate) fn collect(ctx: &mut Ctx, replies: &Replies, packages: &Packages) {
         Known::Unknown(why) => Known::Unknown(why),
     };
     ctx.say(Fact::one("host.virtualization", detected));
-    let rows = UNITS.iter().filter_map(|(name, role)| row(ctx, replies, name, role)).collect();
-    ctx.say(Fact::rows("systemd.units", Known::Is(rows)));
+    let mut rows = Known::Is(Vec::new());
+    for (name, role) in UNITS {
+        rows = match (rows, row(ctx, replies, name, role)) {
+            (Known::Is(mut rows), Known::Is(row)) => {
+                rows.push(row);
+                Known::Is(rows)
+            }
+            // a table without the one that could not be read would be taken for the whole
+            (Known::Is(_), Known::Unknown(why)) => Known::Unknown(why),
+            (rows, _) => rows,
+        };
+    }
+    ctx.say(Fact::rows("systemd.units", rows));
 }
 
 /// The bus' own statements before what is assumed.
@@ -137,25 +148,19 @@ fn none_detected(lines: &Lines) -> Statements {
     }
 }
 
-fn row(ctx: &mut Ctx, replies: &Replies, name: &'static str, role: &'static str) -> Option<Row> {
+fn row(ctx: &mut Ctx, replies: &Replies, name: &'static str, role: &'static str) -> Known<Row> {
     let question = format!("dbus:{name}");
     match replies.get(&question) {
         Known::Is(text) => {
             let lines = Lines::of(ctx, &question, text);
-            Some(from_bus(&lines, name, role))
+            Known::Is(from_bus(&lines, name, role))
         }
-        Known::Absent(_) => None,
-        Known::Unknown(why) => {
-            let unit = match unit::load(ctx, name) {
-                Known::Is(unit) => unit,
-                Known::Absent(_) => return None,
-                Known::Unknown(why) => {
-                    ctx.could_not_read(name, &why);
-                    return None;
-                }
-            };
-            Some(from_files(ctx, &unit, role, why))
-        }
+        Known::Absent(note) => Known::Absent(note),
+        Known::Unknown(why) => match unit::load(ctx, name) {
+            Known::Is(unit) => Known::Is(from_files(ctx, &unit, role, why)),
+            Known::Absent(note) => Known::Absent(note),
+            Known::Unknown(why) => Known::Unknown(why),
+        },
     }
 }
 
@@ -219,6 +224,10 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
     let defaults = ctx.sources.add("default:systemd", Kind::Default, DEFAULTS);
     let defaults = Lines { id: defaults, text: DEFAULTS.into(), layer: Layer::Default };
     let said = |name: &str, read: &dyn Fn(&str) -> Option<Value>| {
+        // a drop-in that could not be read may say anything
+        if let Some((_, why)) = unit.unread.first() {
+            return Known::Unknown(why.clone());
+        }
         let statements = unit.list("Service", name).into_iter();
         let mut said: Vec<Said> = defaults.cell(name, read).is().cloned().unwrap_or_default();
         said.iter_mut().for_each(|said| said.origin.near = Some(section));
@@ -236,6 +245,10 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         let place = setting.map_or(command.path.place, |s| s.place);
         Known::Is(vec![Said { value: Value::text(words.join(" ")), origin: Origin::new(layer, place) }])
     });
+    let command = match unit.unread.first() {
+        Some((_, why)) => Known::Unknown(why.clone()),
+        None => command,
+    };
     vec![
         ("name", own(&unit.name)),
         ("role", own(role)),
@@ -267,8 +280,10 @@ mod tests {
         let mut ctx = Ctx::new(&node, &options);
         let replies = node.probe(&Ask { units: asked(), cri: Vec::new() });
         let packages = Packages::read(&mut ctx);
-        let rows: Vec<Row> =
-            UNITS.iter().filter_map(|(name, role)| row(&mut ctx, &replies, name, role)).collect();
+        let rows: Vec<Row> = UNITS
+            .iter()
+            .filter_map(|(name, role)| row(&mut ctx, &replies, name, role).is().cloned())
+            .collect();
         collect(&mut ctx, &replies, &packages);
         assert_eq!(rows.len(), 1, "only units that exist are rows");
         let cell = |(column, said): &(&str, Statements)| match said {

@@ -58,20 +58,29 @@ impl Packages {
         match ctx.node.stanzas(STATUS, accept) {
             Known::Is(text) => text.text.split("\n\n").for_each(|s| packages.add(ctx, s, true)),
             Known::Absent(_) => {}
-            Known::Unknown(why) => {
-                ctx.could_not_read(STATUS, &why);
-                packages.unread = Some(why);
-            }
+            Known::Unknown(why) => packages.miss(ctx, STATUS, why),
         }
         // images built without dpkg keep one file a package
-        if let Known::Is(entries) = ctx.node.list(STATUS_DIR) {
-            for entry in entries.into_iter().filter(|e| wanted(&e.name)) {
-                if let Known::Is(text) = ctx.node.read(&format!("{STATUS_DIR}/{}", entry.name)) {
-                    packages.add(ctx, &text.text, false);
+        match ctx.node.list(STATUS_DIR) {
+            Known::Is(entries) => {
+                for entry in entries.into_iter().filter(|e| wanted(&e.name)) {
+                    let path = format!("{STATUS_DIR}/{}", entry.name);
+                    match ctx.node.read(&path) {
+                        Known::Is(text) => packages.add(ctx, &text.text, false),
+                        Known::Absent(_) => {}
+                        Known::Unknown(why) => packages.miss(ctx, &path, why),
+                    }
                 }
             }
+            Known::Absent(_) => {}
+            Known::Unknown(why) => packages.miss(ctx, STATUS_DIR, why),
         }
         packages
+    }
+
+    fn miss(&mut self, ctx: &mut Ctx, path: &str, why: Why) {
+        ctx.could_not_read(path, &why);
+        self.unread.get_or_insert(why);
     }
 
     fn add(&mut self, ctx: &mut Ctx, stanza: &str, needs_status: bool) {
@@ -110,7 +119,15 @@ pub(crate) fn evidence(
     exes: &[String],
 ) -> Statements {
     let known = exes.iter().cloned().chain(of(PROGRAMS, daemon).iter().map(|p| (*p).to_owned()));
-    let exe = known.into_iter().find(|p| ctx.node.stat(p).is().is_some());
+    let mut unseen = packages.unread.clone();
+    let exe = known.into_iter().find(|p| match ctx.node.stat(p) {
+        Known::Is(_) => true,
+        Known::Unknown(why @ (Why::Denied(_) | Why::Unreadable(..))) => {
+            unseen.get_or_insert(why);
+            false
+        }
+        _ => false,
+    });
     let mut said: Vec<Said> = Vec::new();
     if exe.as_deref().is_none_or(packaged) {
         said.extend(of(PACKAGES, daemon).iter().find_map(|name| from_package(ctx, packages, name)));
@@ -127,10 +144,10 @@ pub(crate) fn evidence(
     {
         said.extend(from_output(ctx, daemon, exe));
     }
-    match (said.is_empty(), &exe, &packages.unread) {
+    match (said.is_empty(), &exe, unseen) {
         (false, _, _) => Known::Is(said),
         (true, None, None) => Known::ABSENT,
-        (true, None, Some(why)) => Known::Unknown(why.clone()),
+        (true, None, Some(why)) => Known::Unknown(why),
         (true, Some(_), _) => Known::Unknown(Why::NeedsVersion { of: daemon, worlds: Vec::new() }),
     }
 }

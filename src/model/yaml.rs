@@ -8,6 +8,13 @@ use std::collections::BTreeMap;
 /// Deeper nesting is refused; no configuration has it.
 const DEPTH: usize = 200;
 
+/// How much is read again for lines that are joined, in bytes.
+const REREAD: usize = 64 << 20;
+/// How many maps that are merged in are looked at for one key; they may be merged into each other.
+const MERGES: usize = 500;
+/// How many nodes may stand below anchors, those below several counted for each.
+const ANCHORED: usize = 200_000;
+
 /// Why a text is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -79,10 +86,10 @@ impl Document {
 
     /// The value of a key, of duplicates the last; what is merged in with `<<` counts last.
     pub fn get<'a>(&'a self, map: &'a Node, key: &str) -> Option<&'a Node> {
-        self.get_within(map, key, DEPTH)
+        self.get_within(map, key, &mut { MERGES })
     }
 
-    fn get_within<'a>(&'a self, map: &'a Node, key: &str, depth: usize) -> Option<&'a Node> {
+    fn get_within<'a>(&'a self, map: &'a Node, key: &str, left: &mut usize) -> Option<&'a Node> {
         let Item::Map(entries) = &self.resolve(map).item else { return None };
         let named = |name: &str| {
             entries
@@ -93,11 +100,11 @@ impl Document {
         if let Some((_, value)) = named(key) {
             return Some(value);
         }
-        let depth = depth.checked_sub(1)?;
+        *left = left.checked_sub(1)?;
         let (_, merged) = named("<<")?;
         match &self.resolve(merged).item {
-            Item::List(maps) => maps.iter().find_map(|map| self.get_within(map, key, depth)),
-            _ => self.get_within(merged, key, depth),
+            Item::List(maps) => maps.iter().find_map(|map| self.get_within(map, key, left)),
+            _ => self.get_within(merged, key, left),
         }
     }
 }
@@ -105,7 +112,8 @@ impl Document {
 /// Reads the first document; the rest of the text is not looked at. `None` for a text without any.
 pub fn first_document(text: &str) -> Result<Option<Document>, SyntaxError> {
     let mut joined = None;
-    for _ in 0..DEPTH {
+    // a large text is not read over and over
+    for _ in 0..(REREAD / text.len().max(1)).clamp(1, DEPTH) {
         match read(joined.as_deref().unwrap_or(text)) {
             Err(error) => match join(joined.as_deref().unwrap_or(text), error.span.start) {
                 Some(next) => joined = Some(next),
@@ -135,7 +143,7 @@ fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let bytes = Bytes::new(body, text.len() - body.len());
     let mut parser = Parser::new_from_str(body);
-    let mut builder = Builder { text, open: Vec::new(), anchors: BTreeMap::new(), done: None };
+    let mut builder = Builder { text, open: Vec::new(), anchors: BTreeMap::new(), anchored: 0, done: None };
     while let Some(event) = parser.next_event() {
         let (event, marks) = event.map_err(|e| {
             let at = bytes.at(e.marker().index());
@@ -193,6 +201,7 @@ struct Builder<'a> {
     text: &'a str,
     open: Vec<Open>,
     anchors: BTreeMap<usize, Node>,
+    anchored: usize,
     done: Option<Node>,
 }
 
@@ -200,13 +209,13 @@ impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, start: usize, end: usize) -> Result<(), SyntaxError> {
         let is_map = matches!(event, Event::MappingStart(..));
         match event {
-            Event::Alias(id) => self.add(Node { span: Span::new(start, end), item: Item::Alias(id) }, 0),
+            Event::Alias(id) => self.add(Node { span: Span::new(start, end), item: Item::Alias(id) }, 0)?,
             Event::Scalar(value, style, anchor, tag) => {
                 let named = anchor != 0 || tag.is_some();
                 let start = if named { after_properties(self.text, start).min(end) } else { start };
                 let span = self.scalar_span(style, start, end);
                 let plain = style == ScalarStyle::Plain;
-                self.add(Node { span, item: Item::Scalar { text: value.into_owned(), plain } }, anchor);
+                self.add(Node { span, item: Item::Scalar { text: value.into_owned(), plain } }, anchor)?;
             }
             Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag)
                 if anchor != 0 || tag.is_some() =>
@@ -214,7 +223,7 @@ impl Builder<'_> {
                 self.begin(after_properties(self.text, start), anchor, is_map)?;
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => self.begin(start, 0, is_map)?,
-            Event::SequenceEnd | Event::MappingEnd => self.close(end),
+            Event::SequenceEnd | Event::MappingEnd => self.close(end)?,
             _ => {}
         }
         Ok(())
@@ -229,8 +238,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn close(&mut self, mark: usize) {
-        let Some(open) = self.open.pop() else { return };
+    fn close(&mut self, mark: usize) -> Result<(), SyntaxError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
         // an end mark is that of the next token: a block ends with its last item, the rest is sought
         let last = open.items.last().map(|n| n.span.end);
         let end = match self.text.as_bytes().get(open.start) {
@@ -249,17 +258,23 @@ impl Builder<'_> {
         } else {
             Item::List(items.collect())
         };
-        self.add(Node { span: Span::new(open.start, end), item }, open.anchor);
+        self.add(Node { span: Span::new(open.start, end), item }, open.anchor)
     }
 
-    fn add(&mut self, node: Node, anchor: usize) {
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), SyntaxError> {
         if anchor != 0 {
+            self.anchored += size(&node);
+            if self.anchored > ANCHORED {
+                let span = rest_of_line(self.text, node.span.start);
+                return Err(SyntaxError { span, message: "too much below anchors".into() });
+            }
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {
             Some(open) => open.items.push(node),
             None => self.done = Some(node),
         }
+        Ok(())
     }
 
     fn scalar_span(&self, style: ScalarStyle, start: usize, end: usize) -> Span {
@@ -277,6 +292,15 @@ impl Builder<'_> {
                 Span::new(start, start + written.trim_end().len())
             }
         }
+    }
+}
+
+/// A node and all below it; nested no deeper than [`DEPTH`].
+fn size(node: &Node) -> usize {
+    1 + match &node.item {
+        Item::List(items) => items.iter().map(size).sum(),
+        Item::Map(entries) => entries.iter().map(|(k, v)| size(k) + size(v)).sum(),
+        Item::Scalar { .. } | Item::Alias(_) => 0,
     }
 }
 

@@ -31,7 +31,13 @@ pub(super) async fn ask(sockets: &[Result<Socket, Why>], deadline: Duration, fou
         if conversations.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
     });
     let _ = tokio::time::timeout(deadline, all).await;
-    let decisive = tasks.iter().find(|(_, done)| !is_dead(&done.borrow()));
+    // one that may not be asked may be the one that serves: those behind it do not speak for it
+    let before = sockets.iter().position(|s| matches!(s, Err(why) if !matches!(why, Why::NotRunning(_))));
+    let before = before.map_or(tasks.len(), |at| sockets[..at].iter().flatten().count());
+    let decisive = tasks[..before].iter().find(|(_, done)| !is_dead(&done.borrow()));
+    if decisive.is_none() && before < tasks.len() {
+        return;
+    }
     if let Some((socket, done)) = decisive.or(tasks.first()) {
         let mut found = found.borrow_mut();
         for question in CRI {

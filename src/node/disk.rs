@@ -129,13 +129,15 @@ impl Disk {
         self.at(path, OFlag::O_RDONLY).map(|fd| Some(File::from(fd)))
     }
 
-    /// The first line of a short pseudo file below /proc, where nothing can block.
-    pub(super) fn line(&self, path: &str) -> Option<String> {
+    /// The first line of a short file; none where something else is there.
+    pub(super) fn line(&self, path: &str) -> Result<Option<String>, Errno> {
+        // a dead root may hold a device there, and opening one may do things
+        let Some(file) = self.file(path)? else { return Ok(None) };
         let mut bytes = Vec::with_capacity(64);
-        let fd = self.at(path, OFlag::O_RDONLY).ok()?;
-        File::from(fd).take(64).read_to_end(&mut bytes).ok()?;
-        let text = String::from_utf8_lossy(&bytes);
-        text.lines().next().map(str::to_owned)
+        file.take(64)
+            .read_to_end(&mut bytes)
+            .map_err(|e| e.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
+        Ok(String::from_utf8_lossy(&bytes).lines().next().map(str::to_owned))
     }
 
     /// Names below a directory, sorted by bytes, without `.` and `..`.

@@ -100,18 +100,35 @@ impl Node {
         if self.is_live() && !ids.is_empty() && !ids.contains(&1) {
             return Known::Unknown(Why::Denied("/proc".to_owned()));
         }
-        let named = ids.into_iter().filter_map(|id| {
+        let mut named = Vec::new();
+        for id in ids {
             let path = format!("/proc/{id}/comm");
-            let name = match &self.tree {
-                super::Tree::Disk(disk) => disk.line(&path)?,
-                super::Tree::Memory(files) => files.get(&path)?.trim_end().to_owned(),
+            let name = match (self.recorded::<String>(&path), &self.tree) {
+                (Some(known), _) => known,
+                (None, super::Tree::Disk(disk)) => match disk.line(&path) {
+                    Ok(name) => name.map_or(Known::ABSENT, Known::Is),
+                    Err(e) => self.failed(&path, e),
+                },
+                (None, super::Tree::Memory(files)) => {
+                    files.get(&path).map_or(Known::ABSENT, |text| Known::Is(text.trim_end().to_owned()))
+                }
             };
-            if !wanted(&name) {
-                return None;
+            match name {
+                Known::Is(name) if wanted(&name) => {}
+                Known::Is(_) | Known::Absent(_) => continue,
+                Known::Unknown(why) => {
+                    // any daemon may hide behind it
+                    self.remember(&path, &Known::<()>::Unknown(why.clone()), |()| None);
+                    return Known::Unknown(why);
+                }
             }
-            self.read(&path).is().map(|text| (id, text.text.trim_end().to_owned()))
-        });
-        Known::Is(named.collect())
+            match self.read(&path) {
+                Known::Is(text) => named.push((id, text.text.trim_end().to_owned())),
+                Known::Absent(_) => {}
+                Known::Unknown(why) => return Known::Unknown(why),
+            }
+        }
+        Known::Is(named)
     }
 
     fn converse(

@@ -6,6 +6,11 @@ use procfs::process::MountInfo;
 /// The directory below which hierarchies are looked for; the kubelet and runc know no other.
 pub(super) const TOP: &str = "/sys/fs/cgroup";
 
+/// No table of a node is longer, none has more cgroup mounts, and none is nested deeper.
+const MOUNTS: usize = 100_000;
+const CANDIDATES: usize = 1000;
+const DEPTH: usize = 100;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     V1,
@@ -62,10 +67,20 @@ pub(super) fn parse(text: &str) -> Result<Table, (Span, String)> {
             Err(_) => return Err((span, "not a line of mountinfo".into())),
         }
     }
-    let seen: Vec<bool> = (0..mounts.len()).map(|i| reachable(&mounts, i)).collect();
-    let reached = || mounts.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(mount, _)| mount);
-    let hierarchies: Vec<Hierarchy> = reached()
-        .filter(|(_, m)| matches!(m.fs_type.as_str(), "cgroup" | "cgroup2") && below(path(m), TOP))
+    if let Some((span, _)) = mounts.get(MOUNTS) {
+        return Err((*span, format!("more than {MOUNTS} mounts")));
+    }
+    let is_cgroup = |m: &MountInfo| matches!(m.fs_type.as_str(), "cgroup" | "cgroup2") && below(path(m), TOP);
+    let wanted: Vec<usize> =
+        (0..mounts.len()).filter(|i| is_cgroup(&mounts[*i].1) || below(TOP, path(&mounts[*i].1))).collect();
+    if let Some(i) = wanted.get(CANDIDATES) {
+        return Err((mounts[*i].0, format!("more than {CANDIDATES} mounts at or below {TOP}")));
+    }
+    let reached: Vec<&(Span, MountInfo)> =
+        wanted.into_iter().filter(|i| reachable(&mounts, *i)).map(|i| &mounts[i]).collect();
+    let hierarchies: Vec<Hierarchy> = reached
+        .iter()
+        .filter(|(_, m)| is_cgroup(m))
         .map(|(span, m)| Hierarchy {
             v2: m.fs_type == "cgroup2",
             path: path(m).to_owned(),
@@ -81,7 +96,7 @@ pub(super) fn parse(text: &str) -> Result<Table, (Span, String)> {
         None if v1 => Mode::V1,
         None => Mode::None,
     };
-    let top = reached().filter(|(_, m)| below(TOP, path(m))).max_by_key(|(_, m)| path(m).len());
+    let top = reached.iter().filter(|(_, m)| below(TOP, path(m))).max_by_key(|(_, m)| path(m).len());
     Ok(Table { mode, top: top.map_or(Span::default(), |(span, _)| *span), hierarchies })
 }
 
@@ -107,7 +122,7 @@ fn reachable(mounts: &[(Span, MountInfo)], at: usize) -> bool {
         return false;
     }
     // the table is finite, a malformed one may go in a circle
-    for _ in 0..mounts.len() {
+    for _ in 0..DEPTH {
         // a sibling on a directory in between
         let beside = mounts.iter().map(|(_, m)| m).any(|m| {
             m.pid == current.pid

@@ -68,7 +68,13 @@ pub(super) fn of(ctx: &mut Ctx, dir: &str) -> Dropins {
 
 /// The same where the command line is not known: a usual directory counts as named.
 pub(super) fn usual(ctx: &mut Ctx) -> Dropins {
-    let dir = USUAL.into_iter().find(|dir| ctx.node.is_dir(dir).is() == Some(&true));
+    // one that cannot be seen may be there
+    let may_be = |dir: &&str| match ctx.node.is_dir(dir) {
+        Known::Is(there) => there,
+        Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => false,
+        Known::Unknown(_) => true,
+    };
+    let dir = USUAL.into_iter().find(may_be);
     dir.map_or_else(Dropins::default, |dir| of(ctx, dir))
 }
 
