@@ -53,9 +53,9 @@ pub struct Report<'a> {
     pub suppressed: Vec<Suppressed>,
     pub passed: Vec<Quiet>,
     pub not_applicable: Vec<Quiet>,
-    /// What the node is, a line each.
+    /// What the node is, a line each; for people who ask for more.
     pub node: Vec<String>,
-    /// What went wrong with the run itself, a line each.
+    /// What limits the judgement, a line each.
     pub notes: Vec<String>,
     /// False: neither a kubelet nor a container runtime was found.
     pub kubernetes: bool,
