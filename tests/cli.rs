@@ -62,7 +62,7 @@ impl Shell {
 
     fn scrub(&self, bytes: &[u8]) -> String {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
-        text.replace(self.dir.path().to_str().unwrap(), "TMP")
+        text.replace(self.dir.path().to_str().unwrap(), "TMP").replace(CHECKOUT, "CHECKOUT")
     }
 
     fn transcript(&self, name: &str, lines: &[&str]) {
@@ -154,12 +154,18 @@ fn what_is_wrong_on_the_command_line_is_named_with_its_neighbour() {
         "explain",
         "rules shw",
         "rules test /no/such/file",
+        "check --root R -c fixtures",
+        "check --root R -c TMP/binary.toml",
+        "check --root R --rules TMP/binary.toml",
+        "check --root TMP/strange",
         "capture",
     ]
     .iter()
     .map(|line| format!("nodevet {}", line.replace(" R", &format!(" {WARNING}"))))
     .chain([format!("SOURCE_DATE_EPOCH=soon nodevet check --root {WARNING}")])
     .collect();
+    fs::write(shell.path("binary.toml"), b"\xff\xfe").unwrap();
+    fs::create_dir_all(shell.path("strange/etc/nodevet.toml")).unwrap();
     for line in &lines {
         assert_eq!(shell.run(line).status.code(), Some(2), "{line}");
     }
@@ -214,6 +220,8 @@ fn exit_codes() {
         (format!("--root {ERROR} --ignore NV101 --fail-on unknown"), 1),
         (format!("--root {ERROR} --select NV201"), 2),
         (format!("--root {ERROR} --select NV201 --fail-on never"), 2),
+        (format!("--root {ERROR} --select NV201,NV9"), 2),
+        (format!("--root {ERROR} --select NV201,NV303"), 0),
         ("--root TMP/empty".to_owned(), 0),
     ] {
         let (is, told) = shell.quiet(&format!("nodevet check {line} --format short"));

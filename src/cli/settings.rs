@@ -56,7 +56,7 @@ pub(super) fn config(
     } else {
         match node.read(CONFIG) {
             Known::Is(text) => Some((CONFIG.to_owned(), text.text.to_string())),
-            Known::Unknown(why) => return Err(format!("cannot read {CONFIG}: {why}").into()),
+            Known::Unknown(why) => return Err(unread(CONFIG, &why)),
             Known::Absent(_) => users(node, env)?,
         }
     };
@@ -79,7 +79,7 @@ fn users(node: &Node, env: &Env) -> Result<Option<(String, String)>, Trouble> {
         Known::Is(text) => Ok(Some((path, text.text.to_string()))),
         // a HOME that is somebody else's, as under `sudo -u`, holds nothing of this user
         Known::Absent(_) | Known::Unknown(Why::Denied(_)) => Ok(None),
-        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+        Known::Unknown(why) => Err(unread(&path, &why)),
     }
 }
 
@@ -138,7 +138,7 @@ fn toml_names(node: &Node, dir: &str) -> Result<Vec<String>, Trouble> {
             Ok(entries.into_iter().map(|e| e.name).filter(|n| n.ends_with(".toml")).collect())
         }
         Known::Absent(_) => Ok(Vec::new()),
-        Known::Unknown(why) => Err(format!("cannot list {dir}: {why}").into()),
+        Known::Unknown(why) => Err(unread(dir, &why)),
     }
 }
 
@@ -157,7 +157,7 @@ fn text(node: &Node, path: &str) -> Result<String, Trouble> {
         Known::Is(text) if text.invalid_utf8.is_none() => Ok(text.text.to_string()),
         Known::Is(_) => Err(format!("cannot read {path}: not UTF-8").into()),
         Known::Absent(_) => Err(format!("cannot read {path}: no such file").into()),
-        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+        Known::Unknown(why) => Err(unread(path, &why)),
     }
 }
 
@@ -183,6 +183,15 @@ pub(super) fn level<T: Copy>(
 pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+/// A file or directory that is there and cannot be read; the path is said once.
+fn unread(path: &str, why: &Why) -> Trouble {
+    match why {
+        Why::Denied(_) => format!("cannot read {path}: permission denied").into(),
+        Why::Unreadable(_, met) => format!("cannot read {path}: {met}").into(),
+        why => format!("cannot read {path}: {why}").into(),
+    }
 }
 
 fn absolute(path: &Path) -> Result<String, Trouble> {
