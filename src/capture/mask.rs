@@ -78,7 +78,9 @@ fn still_open<'a>(line: &'a str, open: &mut Option<Open>) -> (String, &'a str) {
 }
 
 fn one_line(line: &str, open: &mut Option<Open>) -> String {
-    let (line, key) = match line.find(BEGIN).map(|at| at + BEGIN.len()) {
+    // the last line of a key ends as its first one does
+    let begins = line.find(BEGIN).filter(|at| !line[..*at].contains(END));
+    let (line, key) = match begins.map(|at| at + BEGIN.len()) {
         Some(at) => match line[at..].find(END) {
             Some(end) => {
                 (format!("{}{}{}", &line[..at], cover(&line[at..at + end]), &line[at + end..]), None)
