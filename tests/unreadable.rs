@@ -54,7 +54,8 @@ fn verdicts(root: &Path) -> BTreeMap<String, Said> {
         .arg(root)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    // 2: nothing was left that could be judged
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Json = serde_json::from_slice(&output.stdout).unwrap();
     let mut said = BTreeMap::new();
     for (key, verdict) in [("unknown", Said::Unknown), ("findings", Said::Finding)] {
