@@ -6,16 +6,24 @@ use super::migrate::{CRI, IMAGES, RUNTIME};
 use super::owner;
 use crate::fact::{Known, Layer, Origin, Value};
 use crate::finding::{Edit, Intent, Op};
-use crate::model::toml;
+use crate::model::toml::{self, Dialect};
 use crate::names;
 use crate::resolve::{InForce, Snapshot};
 use crate::text::{Kind, SourceId, Sources};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 type Edits = Result<Vec<Edit>, String>;
 
 /// Lowers a wanted change to edits, or says why it must be made by hand.
-pub fn home(intent: &Intent, facts: &Snapshot, sources: &Sources, generation: &Generation) -> Edits {
-    let home = Home { facts, sources, generation };
+pub fn home(
+    intent: &Intent,
+    facts: &Snapshot,
+    sources: &Sources,
+    generation: &Generation,
+    documents: &Documents,
+) -> Edits {
+    let home = Home { facts, sources, generation, documents };
     let edits = match intent {
         Intent::Set { fact, row, value } => home.set(fact, *row, value),
         Intent::Remove { fact, row, element } => home.remove(fact, *row, element.as_ref()),
@@ -34,6 +42,26 @@ struct Home<'a> {
     facts: &'a Snapshot,
     sources: &'a Sources,
     generation: &'a Generation,
+    documents: &'a Documents,
+}
+
+/// Texts of one look as the daemon's parsers read them, each parsed once.
+#[derive(Debug, Default)]
+pub struct Documents(RefCell<Vec<(SourceId, Dialect, Parsed)>>);
+
+/// Nothing where the text is malformed.
+type Parsed = Option<Rc<toml::Table>>;
+
+impl Documents {
+    fn get(&self, sources: &Sources, id: SourceId, dialect: Dialect) -> Parsed {
+        let mut parsed = self.0.borrow_mut();
+        if let Some((.., known)) = parsed.iter().find(|(s, d, _)| (*s, *d) == (id, dialect)) {
+            return known.clone();
+        }
+        let document = toml::parse(&sources.get(id).text, dialect, None).ok().map(Rc::new);
+        parsed.push((id, dialect, document.clone()));
+        document
+    }
 }
 
 impl Home<'_> {
@@ -193,9 +221,8 @@ impl Home<'_> {
 
     /// The keys under which a handler's options and its driver are written, or would be.
     fn option(&self, source: SourceId, handler: &[String]) -> (String, String) {
-        let text = &self.sources.get(source).text;
-        let parsed = toml::parse(text, self.generation.parser, None).ok();
-        let mut table = parsed.as_ref();
+        let parsed = self.documents.get(self.sources, source, self.generation.parser);
+        let mut table = parsed.as_deref();
         for name in handler {
             table = table.and_then(|t| t.get(name)).and_then(|n| match &n.item {
                 toml::Item::Table(t) => Some(t),
