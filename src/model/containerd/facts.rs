@@ -5,7 +5,8 @@ use super::load::Effect;
 use super::report::Reported;
 use super::tree::Shared;
 use super::{Effective, Running};
-use crate::fact::{Fact, Known, Layer, Row, Statements, Value, What, Why};
+use crate::fact::{Fact, Known, Layer, Row, Statements, Type, Value, What, Why};
+use crate::names;
 use crate::text::Place;
 use std::collections::BTreeSet;
 
@@ -69,7 +70,11 @@ impl Effective {
             ]
         });
         let (files, imports): (Vec<Row>, Vec<Row>) = (files.chain(unread).collect(), imports.collect());
-        let rows = |name, rows| Fact::rows(name, Known::Is(rows));
+        let whole = |name, rows| Fact::rows(name, Known::Is(rows));
+        let rows = |name, mut rows: Vec<Row>| {
+            rows.extend(self.unread_rows(name));
+            whole(name, rows)
+        };
         let dropins = self.dropins.as_ref().map(|found| {
             let row = |d: &super::keys::DropIn| {
                 let cell = |v| self.placed(v, self.file_start(&d.path));
@@ -78,12 +83,22 @@ impl Effective {
             found.iter().map(row).collect()
         });
         vec![
-            rows("containerd.files", files),
+            whole("containerd.files", files),
             rows("containerd.imports", imports),
             Fact::rows("containerd.dropins", dropins),
             rows("containerd.plugin_keys", self.plugin_keys()),
             rows("containerd.driver_settings", self.driver_settings()),
         ]
+    }
+
+    /// What a file that could not be read may say: a row of which nothing is known.
+    fn unread_rows(&self, table: &'static str) -> impl Iterator<Item = Row> {
+        let columns = match names::find(table).map(|id| &id.decl().ty) {
+            Some(Type::Table { columns, .. }) => *columns,
+            _ => &[],
+        };
+        let row = move |why: &Why| columns.iter().map(|c| (c.name, Known::Unknown(why.clone()))).collect();
+        self.load.unread.iter().map(move |(_, _, why)| row(why))
     }
 
     fn file_start(&self, path: &str) -> Option<Place> {
