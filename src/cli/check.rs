@@ -79,7 +79,11 @@ pub(super) fn run(
         write::replace(Path::new(path), &bytes, 0o644)
             .map_err(|e| format!("cannot write {path}: {}", settings::reason(&e)))?;
     }
-    Ok(report.exit_code(limits.fail_on))
+    let code = report.exit_code(limits.fail_on);
+    // the process is about to end: handing back thousands of small pieces takes longer than judging them
+    drop(report);
+    std::mem::forget(look);
+    Ok(code)
 }
 
 /// What flags and configuration ask for; `--select` beats the configuration's, ignores add up.

@@ -27,19 +27,26 @@ pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Ve
 
 /// The outcomes of a rule: one, or one for each row met in any world; an unknown is said once.
 pub(super) fn combine(worlds: &Worlds, relevant: &[&World], judged: Vec<Judged>) -> Vec<Outcome> {
+    if judged.iter().all(|j| j.rows().is_empty()) {
+        let whole = judged.into_iter().map(|j| match j {
+            Judged::Whole(outcome) => outcome,
+            Judged::Rows(_) => Some(Outcome::NotApplicable),
+        });
+        return vec![one(worlds, relevant, whole.collect())];
+    }
+    // what no world complains of is one answer for the whole table
+    let quiet = |answer: &Answer| matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable));
+    let of_whole = |j: &Judged| matches!(j, Judged::Whole(answer) if !quiet(answer));
+    if !judged.iter().any(|j| of_whole(j) || j.rows().iter().any(|(_, answer)| !quiet(answer))) {
+        let passed = judged.iter().flat_map(Judged::rows).any(|(_, a)| *a == Some(Outcome::Pass));
+        return vec![if passed { Outcome::Pass } else { Outcome::NotApplicable }];
+    }
     let mut seen: BTreeSet<&RowKey> = BTreeSet::new();
     let mut keys: Vec<RowKey> = Vec::new();
     for (key, _) in judged.iter().flat_map(Judged::rows) {
         if seen.insert(key) {
             keys.push(key.clone());
         }
-    }
-    if keys.is_empty() {
-        let whole = judged.into_iter().map(|j| match j {
-            Judged::Whole(outcome) => outcome,
-            Judged::Rows(_) => Some(Outcome::NotApplicable),
-        });
-        return vec![one(worlds, relevant, whole.collect())];
     }
     let mut answers: Vec<Answers> = judged.into_iter().map(Answers::of).collect();
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());

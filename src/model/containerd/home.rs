@@ -81,7 +81,7 @@ impl Home<'_> {
     /// Where a value in force is written, in a file.
     fn written(&self, cell: &InForce) -> Result<(SourceId, Vec<String>), String> {
         let origin = cell.by.as_ref().filter(|o| is_written(o)).ok_or("no file says it")?;
-        Ok((origin.place.source, origin.written.clone()))
+        Ok((origin.place.source, origin.written.to_vec()))
     }
 
     fn may_edit(&self, source: SourceId) -> Result<(), String> {
@@ -327,7 +327,7 @@ impl Home<'_> {
         let said = list.elements.iter().filter(|e| wanted(&e.value) && is_written(&e.origin));
         said.map(|e| {
             let token = self.sources.slice(e.origin.place).trim_matches(['"', '\'']).to_owned();
-            let op = Op::RemoveElement(e.origin.written.clone(), Value::text(token));
+            let op = Op::RemoveElement(e.origin.written.to_vec(), Value::text(token));
             Edit { source: e.origin.place.source, op }
         })
         .collect()
