@@ -46,8 +46,7 @@ pub fn mask(path: &str, text: &str) -> String {
             out.push_str(&cover(line));
             continue;
         }
-        next_is_secret =
-            argv && line.trim_end_matches('\0').strip_prefix("--").is_some_and(|flag| is_secret(flag));
+        next_is_secret = argv && line.trim_end_matches('\0').strip_prefix("--").is_some_and(is_secret);
         let (covered, rest) = still_open(line, &mut open);
         out.push_str(&covered);
         if open.is_none() {
