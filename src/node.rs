@@ -298,9 +298,11 @@ impl Node {
             (None, Some(recorded), _) => recorded,
             (None, None, Tree::Disk(disk)) => match disk.link(path) {
                 Ok(target) => Known::Is(target),
-                Err(Errno::EINVAL) => Known::ABSENT,
+                // something else is there: that is no word on the path itself
+                Err(Errno::EINVAL) => return Known::ABSENT,
                 Err(e) => self.failed(path, e),
             },
+            (None, None, Tree::Memory(files)) if files.contains_key(path) => return Known::ABSENT,
             (None, None, Tree::Memory(_)) => self.missing(path),
         };
         self.remember(path, &found, |_| None);
@@ -416,7 +418,7 @@ impl Node {
 
     fn remember<T>(&self, path: &str, found: &Known<T>, content: impl FnOnce(&T) -> Option<Content>) {
         self.line(path, |line| match found {
-            Known::Is(_) => {}
+            Known::Is(_) => line.absent = false,
             Known::Absent(_) => line.absent = line.stat.is_none(),
             Known::Unknown(why) => line.error = Failure::of(why),
         });

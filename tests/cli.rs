@@ -439,12 +439,16 @@ fn schemas() {
 #[test]
 fn a_capture_answers_as_the_node_did() {
     let shell = Shell::new();
-    let nodes =
-        [WARNING, ERROR, CLEAN, "fixtures/drop-in-imported/root", "fixtures/two-drivers-at-work/root"];
+    let cases = ["fixtures", "fixtures/captures"].map(|dir| fs::read_dir(dir).unwrap()).into_iter().flatten();
+    let roots = cases.map(|case| case.unwrap().path().join("root")).filter(|root| root.is_dir());
+    let mut nodes: Vec<String> = roots.map(|root| root.display().to_string()).collect();
+    nodes.sort();
+    nodes.insert(0, WARNING.to_owned());
+    assert!(nodes.len() > 80);
     for (i, node) in nodes.iter().enumerate() {
         let done = shell.run(&format!("nodevet capture TMP/c{i} --root {node}"));
         assert_eq!((done.status.code(), done.stdout.len()), (Some(0), 0));
-        for verb in ["check --format json", "check", "facts --format json", "facts --next-start"] {
+        for verb in ["check --format json", "facts --format json", "facts --next-start"] {
             let of = |root: &str| shell.quiet(&format!("nodevet {verb} --root {root}"));
             assert_eq!(of(&format!("TMP/c{i}")), of(node), "{verb}");
         }
