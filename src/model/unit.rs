@@ -106,20 +106,6 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
     Known::Is(unit)
 }
 
-/// A unit whose files are known, as systemd itself names them.
-pub fn load_from(reader: &mut dyn Reader, name: &str, fragment: &str, dropins: &[String]) -> Known<Unit> {
-    let mut unit = Unit { name: name.to_owned(), fragment: Some(fragment.to_owned()), ..Unit::default() };
-    match unit.fragment(reader, fragment) {
-        Known::Is(()) => {}
-        Known::Absent(note) => return Known::Absent(note),
-        Known::Unknown(why) => return Known::Unknown(why),
-    }
-    for path in dropins {
-        unit.dropin(reader, path.clone());
-    }
-    Known::Is(unit)
-}
-
 /// `foo@bar.service` is made from `foo@.service`.
 fn template(name: &str) -> Option<String> {
     let (head, tail) = name.split_once('@')?;
