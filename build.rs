@@ -30,7 +30,7 @@ mod pure {
     }
 }
 
-use pure::rule::blob::{Blob, Removed};
+use pure::rule::blob::{Blob, Made, Removed};
 use pure::rule::check::Home;
 use pure::rule::load::load_all;
 #[allow(unused_imports)]
@@ -64,13 +64,11 @@ fn pack() -> Result<(), String> {
     }
     let mut blob = Blob::default();
     for file in loaded {
+        let (code, name) = (file.code, file.name);
         match (file.rule, file.file.removed) {
             (Some(rule), _) => blob.rules.push(rule),
-            (None, why) => blob.removed.push(Removed {
-                code: file.code,
-                name: file.name,
-                why: why.map(|w| w.text).unwrap_or_default(),
-            }),
+            (None, Some(why)) => blob.removed.push(Removed { code, name, why: why.text }),
+            (None, None) => blob.made.push(Made { code, name }),
         }
     }
     let bytes = postcard::to_allocvec(&blob).map_err(|e| e.to_string())?;

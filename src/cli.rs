@@ -7,6 +7,7 @@ mod check;
 mod facts;
 mod rules;
 mod settings;
+mod told;
 
 use crate::report::{ColorChoice, Detail, Style, Surroundings};
 use clap::Parser;
@@ -55,11 +56,7 @@ impl Env {
             is_tty: self.tty,
             width: self.width,
         });
-        let detail = match (look.quiet, look.verbose) {
-            (0, 0) => Detail::Normal,
-            (0, _) => Detail::Verbose,
-            _ => Detail::Findings,
-        };
+        let detail = if look.verbose > 0 { Detail::Verbose } else { Detail::Normal };
         Style { detail, ..style }
     }
 }
@@ -106,7 +103,7 @@ pub fn run(
     };
     let done = match cli.verb.unwrap_or(args::Verb::Check(cli.check)) {
         args::Verb::Check(check) => check::run(&check, env, out, err),
-        args::Verb::Facts(facts) => facts::run(&facts, env, out),
+        args::Verb::Facts(facts) => facts::run(&facts, env, out, err),
         args::Verb::Capture(capture) => capture::run(&capture, env, err),
         args::Verb::Rules(rules) => rules::run(&rules, out),
         args::Verb::Explain(explain) => rules::explain(&explain.rule, &explain.rules, out),
@@ -115,11 +112,11 @@ pub fn run(
     let flushed = out.flush();
     match (done, flushed) {
         (Ok(code), Ok(())) => code,
+        // who closes the pipe has seen enough
+        (Ok(code), Err(e)) if e.kind() == io::ErrorKind::BrokenPipe => code,
+        (Err(Trouble::Output(e)), _) if e.kind() == io::ErrorKind::BrokenPipe => 0,
         (Ok(_), Err(e)) | (Err(Trouble::Output(e)), _) => {
-            if e.kind() == io::ErrorKind::BrokenPipe {
-                return 0;
-            }
-            let _ = writeln!(err, "error: cannot write: {e}");
+            let _ = writeln!(err, "error: cannot write: {}", settings::reason(&e));
             2
         }
         (Err(Trouble::Said(text)), _) => {

@@ -28,9 +28,9 @@ pub enum FailOn {
 /// What the file says; nothing said is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    pub select: Vec<String>,
-    /// Selectors of rules that are not judged at all.
-    pub ignore: Vec<String>,
+    pub select: Vec<Selector>,
+    /// Of rules that are not judged at all.
+    pub ignore: Vec<Selector>,
     /// `[[ignore]]`: findings that are known and kept silent.
     pub silenced: Vec<Silenced>,
     pub fail_on: Option<FailOn>,
@@ -39,6 +39,13 @@ pub struct Config {
     pub min_severity: Option<Severity>,
     pub min_confidence: Option<Confidence>,
     pub timeout: Option<Duration>,
+}
+
+/// Code, prefix or name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    pub rule: String,
+    pub span: Span,
 }
 
 /// One `[[ignore]]`.
@@ -67,9 +74,9 @@ pub struct Mistake {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    select: Vec<String>,
+    select: Vec<Spanned<String>>,
     #[serde(default)]
-    ignore: Vec<Ignore>,
+    ignore: Vec<Spanned<Ignore>>,
     fail_on: Option<FailOn>,
     #[serde(default)]
     rules: Vec<String>,
@@ -141,7 +148,11 @@ impl Config {
             span: e.span().map_or(Span::default(), |s| Span::new(s.start, s.end)),
         })?;
         let mut config = Config {
-            select: file.select,
+            select: file
+                .select
+                .into_iter()
+                .map(|s| Selector { span: span(&s), rule: s.into_inner() })
+                .collect(),
             fail_on: file.fail_on,
             rules: file.rules,
             min_severity: file.min_severity,
@@ -163,8 +174,9 @@ impl Config {
             });
         }
         for ignore in file.ignore {
-            match ignore {
-                Ignore::Selector(selector) => config.ignore.push(selector),
+            let span = span(&ignore);
+            match ignore.into_inner() {
+                Ignore::Selector(rule) => config.ignore.push(Selector { rule, span }),
                 Ignore::Entry(entry) => config.silenced.push(entry.check()?),
             }
         }
@@ -234,7 +246,9 @@ mod tests {
             (Some(FailOn::Warning), Some(Duration::from_millis(500)))
         );
         assert_eq!(config.min_confidence, Some(Confidence::Likely));
-        assert_eq!(Config::parse("ignore = ['NV2', {rule = 'NV3'}]\ntimeout = 3").unwrap().ignore, ["NV2"]);
+        assert_eq!(&text[config.select[0].span.start..config.select[0].span.end], "'NV1'");
+        let ignore = Config::parse("ignore = ['NV2', {rule = 'NV3'}]\ntimeout = 3").unwrap().ignore;
+        assert_eq!(ignore, [Selector { rule: "NV2".into(), span: Span::new(10, 15) }]);
         assert_eq!(Config::parse("").unwrap(), Config::default());
     }
 

@@ -7,6 +7,7 @@ use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
 use crate::text::Sources;
+use std::collections::BTreeMap;
 
 mod confidence;
 mod show;
@@ -46,8 +47,14 @@ enum Judged {
     Rows(Vec<(RowKey, Answer)>),
 }
 
+impl Judged {
+    fn rows(&self) -> &[(RowKey, Answer)] {
+        if let Judged::Rows(rows) = self { rows } else { &[] }
+    }
+}
+
 /// By what a row is known again in another world: its first cell, and how many like it came before.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RowKey {
     first: Option<Value>,
     nth: usize,
@@ -68,11 +75,13 @@ fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
         Known::Is(_) => {}
     }
     let mut rows: Vec<(RowKey, Answer)> = Vec::with_capacity(in_force.rows.len());
+    let mut seen: BTreeMap<Option<&Value>, usize> = BTreeMap::new();
     for (index, cells) in in_force.rows.iter().enumerate() {
         let view = View { facts, each: Some(table), row: Some((index, cells)) };
-        let first = cells.first().and_then(|cell| cell.value.is().cloned());
-        let nth = rows.iter().filter(|(k, _)| k.first == first).count();
-        rows.push((RowKey { first, nth }, context.law(&view)));
+        let first = cells.first().and_then(|cell| cell.value.is());
+        let alike = seen.entry(first).or_default();
+        rows.push((RowKey { first: first.cloned(), nth: *alike }, context.law(&view)));
+        *alike += 1;
     }
     Judged::Rows(rows)
 }

@@ -183,13 +183,31 @@ impl Layer {
     }
 }
 
+/// The names of a written path, outermost first; shared by all who quote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written(Option<Arc<[String]>>);
+
+impl From<Vec<String>> for Written {
+    fn from(names: Vec<String>) -> Written {
+        Written((!names.is_empty()).then(|| names.into()))
+    }
+}
+
+impl std::ops::Deref for Written {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
 /// Where a statement stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub layer: Layer,
     pub place: Place,
     /// The path *as written* in that text (before any migration); empty where there is none.
-    pub written: Vec<String>,
+    pub written: Written,
     /// For a value that stands nowhere: the nearest enclosing table header written in the winning
     /// file (else its first line). Labels point there, with `place` as the second label.
     pub near: Option<Place>,
@@ -197,7 +215,7 @@ pub struct Origin {
 
 impl Origin {
     pub fn new(layer: Layer, place: Place) -> Origin {
-        Origin { layer, place, written: Vec::new(), near: None }
+        Origin { layer, place, written: Written::default(), near: None }
     }
 }
 

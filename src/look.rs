@@ -6,7 +6,7 @@ use crate::finding::{Edit, Fix, Intent};
 use crate::model::containerd::generation::{Generation, possible};
 use crate::model::containerd::home;
 use crate::node::Node;
-use crate::resolve::{Collected, Snapshot, When, Worlds, resolve};
+use crate::resolve::{Collected, Snapshot, When, Worlds, moments_differ, resolve};
 use crate::version::Version;
 
 pub struct Look {
@@ -15,6 +15,7 @@ pub struct Look {
     pub now: Worlds,
     /// As it will start next.
     pub next: Worlds,
+    documents: home::Documents,
 }
 
 impl Look {
@@ -24,8 +25,11 @@ impl Look {
 
     pub fn of(collected: Collected, derive: impl Fn(&mut Snapshot)) -> Look {
         let now = resolve(&collected, When::Now, &derive);
-        let next = resolve(&collected, When::NextStart, &derive);
-        Look { collected, now, next }
+        let next = match moments_differ(&collected) {
+            true => resolve(&collected, When::NextStart, &derive),
+            false => now.clone(),
+        };
+        Look { collected, now, next, documents: home::Documents::default() }
     }
 
     /// Where a fix would write: what every generation of containerd still possible agrees on.
@@ -37,10 +41,12 @@ impl Look {
         }
         let mut agreed: Option<Vec<Edit>> = None;
         let mut refusal = None;
-        for world in &self.next.worlds {
+        // the kubelet has no say in where containerd's files are changed
+        let kubelet = self.next.worlds.first().map(|w| w.kubelet);
+        for world in self.next.worlds.iter().filter(|w| Some(w.kubelet) == kubelet) {
             let Some(generation) = generation(&world.facts) else { continue };
             let Some(intent) = in_world(intent, fix, &world.facts) else { continue };
-            match home::home(&intent, &world.facts, &self.collected.sources, generation) {
+            match home::home(&intent, &world.facts, &self.collected.sources, generation, &self.documents) {
                 Ok(edits) if agreed.as_ref().is_some_and(|a| *a != edits) => {
                     return Err(
                         "where to write depends on the version of containerd: --assume containerd=VERSION"

@@ -1,7 +1,7 @@
 //! How each daemon turns its files into what it runs with: pure. Texts come in through a
 //! [`Reader`], statements and problems go out. Upstream knowledge lives here and nowhere else.
 
-use crate::fact::Known;
+use crate::fact::{Known, Why};
 use crate::text::SourceId;
 use std::sync::Arc;
 
@@ -25,6 +25,15 @@ pub trait Reader {
     fn file(&mut self, path: &str) -> Known<Captured>;
     /// Names of the entries, sorted by bytes.
     fn list(&mut self, dir: &str) -> Known<Vec<String>>;
+    /// Whether a directory may have an entry of this name; false only where that is known, or where
+    /// the tree is one that a dead root lacks.
+    fn may_have(&mut self, dir: &str, name: &str) -> bool {
+        match self.list(dir) {
+            Known::Is(names) => names.iter().any(|n| n == name),
+            Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => false,
+            Known::Unknown(_) => true,
+        }
+    }
     /// Whether something is there, and a directory.
     fn is_dir(&mut self, path: &str) -> Known<bool>;
     /// Where a symbolic link points; absent when it is something else.

@@ -13,16 +13,57 @@ pub struct FactId(u16);
 
 const GROUPS: [&[Decl]; 3] = [host::DECLS, containerd::DECLS, kubelet::DECLS];
 
+/// All declarations, in the order of the groups.
+static DECLS: [&Decl; COUNT] = in_order();
+
+/// Places in `DECLS`, in the order of the names.
+static BY_NAME: [u16; COUNT] = by_name();
+
+const fn in_order() -> [&'static Decl; COUNT] {
+    let mut all = [&GROUPS[0][0]; COUNT];
+    let (mut group, mut at, mut next) = (0, 0, 0);
+    while group < GROUPS.len() {
+        if at == GROUPS[group].len() {
+            (group, at) = (group + 1, 0);
+            continue;
+        }
+        all[next] = &GROUPS[group][at];
+        (at, next) = (at + 1, next + 1);
+    }
+    all
+}
+
+const fn by_name() -> [u16; COUNT] {
+    let all = in_order();
+    let mut sorted = [0; COUNT];
+    let mut next = 0;
+    while next < COUNT {
+        let mut at = next;
+        while at > 0 && before(all[next].name, all[sorted[at - 1] as usize].name) {
+            sorted[at] = sorted[at - 1];
+            at -= 1;
+        }
+        sorted[at] = next as u16;
+        next += 1;
+    }
+    sorted
+}
+
+const fn before(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() {
+        if a[at] != b[at] {
+            return a[at] < b[at];
+        }
+        at += 1;
+    }
+    a.len() < b.len()
+}
+
 impl FactId {
     pub fn decl(self) -> &'static Decl {
-        let mut index = self.index();
-        for group in GROUPS {
-            if index < group.len() {
-                return &group[index];
-            }
-            index -= group.len();
-        }
-        &host::DECLS[0]
+        DECLS[self.index()]
     }
 
     pub fn index(self) -> usize {
@@ -40,7 +81,8 @@ pub fn all() -> impl Iterator<Item = FactId> {
 
 /// The fact of this name.
 pub fn find(name: &str) -> Option<FactId> {
-    all().find(|id| id.decl().name == name)
+    let at = BY_NAME.binary_search_by(|at| DECLS[usize::from(*at)].name.cmp(name)).ok()?;
+    Some(FactId(BY_NAME[at]))
 }
 
 /// The column of a table fact, with its index.

@@ -15,7 +15,7 @@ use disk::{Disk, Met};
 use meta::{Failure, Line, Meta};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -118,6 +118,8 @@ pub struct Node {
     overlay: BTreeMap<String, String>,
     meta: Option<Meta>,
     record: RefCell<Record>,
+    /// Which of [`RUNTIME_TREES`] the root lacks; looked at once.
+    lacking: [OnceCell<bool>; RUNTIME_TREES.len()],
     /// How long one probe of a bus, a socket or a program may take.
     pub timeout: Duration,
 }
@@ -155,7 +157,15 @@ impl Node {
     }
 
     fn of(tree: Tree, door: Door, timeout: Duration) -> Node {
-        Node { tree, door, overlay: BTreeMap::new(), meta: None, record: RefCell::default(), timeout }
+        Node {
+            tree,
+            door,
+            overlay: BTreeMap::new(),
+            meta: None,
+            record: RefCell::default(),
+            lacking: Default::default(),
+            timeout,
+        }
     }
 
     /// Lays edited texts over the node: later reads see these.
@@ -288,9 +298,11 @@ impl Node {
             (None, Some(recorded), _) => recorded,
             (None, None, Tree::Disk(disk)) => match disk.link(path) {
                 Ok(target) => Known::Is(target),
-                Err(Errno::EINVAL) => Known::ABSENT,
+                // something else is there: that is no word on the path itself
+                Err(Errno::EINVAL) => return Known::ABSENT,
                 Err(e) => self.failed(path, e),
             },
+            (None, None, Tree::Memory(files)) if files.contains_key(path) => return Known::ABSENT,
             (None, None, Tree::Memory(_)) => self.missing(path),
         };
         self.remember(path, &found, |_| None);
@@ -364,13 +376,13 @@ impl Node {
         if self.is_live() {
             return Known::ABSENT;
         }
-        for tree in RUNTIME_TREES {
+        for (tree, lacking) in RUNTIME_TREES.into_iter().zip(&self.lacking) {
             if path == tree || path.strip_prefix(tree).is_some_and(|rest| rest.starts_with('/')) {
-                let empty = match &self.tree {
+                let lacks = || match &self.tree {
                     Tree::Disk(disk) => disk.list(tree).map_or(true, |entries| entries.is_empty()),
                     Tree::Memory(files) => below(files, tree).is_empty(),
                 };
-                if empty {
+                if *lacking.get_or_init(lacks) {
                     return Known::Unknown(Why::NotRunning(format!("{tree} is not in this root")));
                 }
             }
@@ -406,7 +418,7 @@ impl Node {
 
     fn remember<T>(&self, path: &str, found: &Known<T>, content: impl FnOnce(&T) -> Option<Content>) {
         self.line(path, |line| match found {
-            Known::Is(_) => {}
+            Known::Is(_) => line.absent = false,
             Known::Absent(_) => line.absent = line.stat.is_none(),
             Known::Unknown(why) => line.error = Failure::of(why),
         });

@@ -87,14 +87,22 @@ impl Snapshot {
 
     /// Lays facts over this snapshot.
     pub fn with(&self, facts: &[Fact], when: When) -> Snapshot {
+        self.under(&lay(facts, when))
+    }
+
+    fn under(&self, laid: &[(FactId, Arc<InForce>)]) -> Snapshot {
         let mut next = self.clone();
-        for fact in facts {
-            if let Some(id) = names::find(fact.name) {
-                next.set(id, in_force(id, &fact.what, when));
-            }
+        for (id, fact) in laid {
+            next.0[id.index()] = Arc::clone(fact);
         }
         next
     }
+}
+
+/// What is in force of the facts of a collector.
+fn lay(facts: &[Fact], when: When) -> Vec<(FactId, Arc<InForce>)> {
+    let known = facts.iter().filter_map(|fact| Some((names::find(fact.name)?, &fact.what)));
+    known.map(|(id, what)| (id, Arc::new(in_force(id, what, when)))).collect()
 }
 
 /// One combination of generations that is still possible.
@@ -130,28 +138,46 @@ impl Worlds {
     }
 }
 
+/// Whether the two moments differ: something that a restart may change was said live.
+pub fn moments_differ(collected: &Collected) -> bool {
+    let variants = collected.containerd.iter().chain(&collected.kubelet).flat_map(|v| &v.facts);
+    let live = |said: &Statements| {
+        said.is().is_some_and(|said| said.iter().any(|s| s.origin.layer == Layer::Runtime))
+    };
+    collected.facts.iter().chain(variants).any(|fact| {
+        let restart = names::find(fact.name).is_some_and(|id| id.decl().moment == Moment::Restart);
+        restart
+            && match &fact.what {
+                What::One(said) => live(said),
+                What::Each(_) => false,
+                What::Rows(rows) => rows.is().is_some_and(|rows| rows.iter().flatten().any(|(_, s)| live(s))),
+            }
+    })
+}
+
 /// Resolves what was collected for one moment; `derive` adds the facts computed from facts, per world.
 pub fn resolve(collected: &Collected, when: When, derive: impl Fn(&mut Snapshot)) -> Worlds {
     let base = Snapshot::unread().with(&collected.facts, when);
     let empty = [Variant { name: String::new(), facts: Vec::new() }];
-    let side = |v: &'_ [Variant]| -> Vec<Variant> { if v.is_empty() { empty.to_vec() } else { v.to_vec() } };
-    let (cs, ks) = (side(&collected.containerd), side(&collected.kubelet));
+    let (cs, ks) = (or(&collected.containerd, &empty), or(&collected.kubelet, &empty));
+    let kubelets: Vec<_> = ks.iter().map(|kubelet| lay(&kubelet.facts, when)).collect();
     let mut worlds = Vec::with_capacity(cs.len() * ks.len());
     for (c, containerd) in cs.iter().enumerate() {
         let with_containerd = base.with(&containerd.facts, when);
-        for (k, kubelet) in ks.iter().enumerate() {
-            let mut facts = with_containerd.with(&kubelet.facts, when);
+        for (k, kubelet) in kubelets.iter().enumerate() {
+            let mut facts = with_containerd.under(kubelet);
             derive(&mut facts);
             worlds.push(World { containerd: c, kubelet: k, facts });
         }
     }
-    let merged = merge(&worlds, &cs, &ks);
-    Worlds {
-        containerd: cs.into_iter().map(|v| v.name).collect(),
-        kubelet: ks.into_iter().map(|v| v.name).collect(),
-        worlds,
-        merged,
-    }
+    let merged = merge(&worlds, cs, ks);
+    let names = |side: &[Variant]| side.iter().map(|v| v.name.clone()).collect();
+    Worlds { containerd: names(cs), kubelet: names(ks), worlds, merged }
+}
+
+/// The variants of a daemon, or in their place the empty one.
+fn or<'a>(variants: &'a [Variant], empty: &'a [Variant]) -> &'a [Variant] {
+    if variants.is_empty() { empty } else { variants }
 }
 
 /// What all worlds agree on; a fact in which they differ is unknown and names them.
@@ -159,7 +185,7 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
     let mut merged = worlds[0].facts.clone();
     for id in names::all() {
         let first = worlds[0].facts.get(id);
-        if worlds.iter().any(|w| !same(w.facts.get(id), first)) {
+        if worlds.iter().any(|w| !std::ptr::eq(w.facts.get(id), first) && !same(w.facts.get(id), first)) {
             let (on_containerd, _) = names::depends(id);
             let of = if on_containerd && cs.len() > 1 { "containerd" } else { "kubelet" };
             let mut said: Vec<String> = Vec::new();

@@ -17,9 +17,9 @@ pub mod examples;
 mod builtin;
 mod explain;
 
-pub use builtin::{builtin, removed, texts};
+pub use builtin::{builtin, decode, load_users, texts};
 pub use check::Home;
 pub use error::RuleError;
-pub use explain::{Listed, explain, list};
+pub use explain::{Listed, list};
 pub use law::Rule;
 pub use load::{Loaded, load, load_all};

@@ -104,7 +104,20 @@ pub fn apply(
             judge_entry(entry, Place { source, span: entry.span }, used, &states, means, &mut kept);
         }
     }
+    let any = !(directives.is_empty() && entries.is_empty());
+    for rule in [UNUSED, UNEXPLAINED] {
+        settle(rule, any, means, &mut kept);
+    }
     (kept, suppressed)
+}
+
+/// Where nothing is wrong with the silences, their rules passed; where there are none, they do not apply.
+fn settle(rule: RuleName<'_>, any: bool, means: &Means<'_>, out: &mut Vec<Verdict>) {
+    let chosen = means.selection.has(rule.code, rule.name);
+    if chosen && !out.iter().any(|v| v.code == rule.code) {
+        let outcome = if any { Outcome::Pass } else { Outcome::NotApplicable };
+        out.push(Verdict { code: rule.code.into(), name: rule.name.into(), outcome, read: Vec::new() });
+    }
 }
 
 fn expired(entry: &Silenced, now: Option<i64>) -> bool {
@@ -225,13 +238,12 @@ fn push(
     at: Place,
     label: &str,
 ) {
-    let name = means.rules.iter().find(|r| r.code == rule.code).map_or(rule.name, |r| r.name);
-    if !means.selection.has(rule.code, name) {
+    if !means.selection.has(rule.code, rule.name) {
         return;
     }
     let finding = Finding {
         code: rule.code.into(),
-        name: name.into(),
+        name: rule.name.into(),
         severity: Severity::Note,
         confidence: Confidence::Certain,
         certainty: "it is written there".into(),
@@ -242,7 +254,7 @@ fn push(
     };
     out.push(Verdict {
         code: rule.code.into(),
-        name: name.into(),
+        name: rule.name.into(),
         outcome: Outcome::Finding(Box::new(finding)),
         read: Vec::new(),
     });

@@ -27,10 +27,12 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
-/// Makes a directory that did not exist before, with all its files, in one step. An empty
-/// directory of that name may be there.
+/// Makes a directory that did not exist before, with all its files, in one step.
 pub fn tree(dir: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
     let dir = if dir.is_absolute() { dir.to_owned() } else { std::env::current_dir()?.join(dir) };
+    if dir.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
     let name = dir.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let temporary = parent(&dir).join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     let written = (|| {
@@ -42,7 +44,7 @@ pub fn tree(dir: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
             let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
             file.write_all(bytes)?;
         }
-        // rename(2) takes an empty directory's place, and no other's
+        // rename(2) takes no place but that of an empty directory
         fs::rename(&temporary, &dir)
     })();
     if written.is_err() {
@@ -83,7 +85,7 @@ mod tests {
         let target = dir.path().join("capture");
         tree(&target, &[("/etc/x".into(), b"1".to_vec()), ("/../../y".into(), b"2".to_vec())]).unwrap();
         assert_eq!(fs::read(target.join("y")).unwrap(), b"2");
-        assert!(tree(&target, &[]).is_err());
+        assert_eq!(tree(&target, &[]).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(target.join("etc/x")).unwrap(), b"1");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }

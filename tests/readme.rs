@@ -62,9 +62,8 @@ fn the_readme_is_true() {
     let text = fs::read_to_string(readme()).unwrap();
     let table = text.split(begin).nth(1).and_then(|rest| rest.split(end).next()).unwrap();
     let mut made = String::from("| code | name | severity | what is wrong |\n|---|---|---|---|\n");
-    for rule in nodevet::rule::builtin() {
-        let mut severities: Vec<&str> = rule.severity.iter().map(|case| case.is.name()).collect();
-        severities.dedup();
+    for rule in nodevet::rule::list().iter().filter(|rule| rule.removed.is_none()) {
+        let severities: Vec<&str> = rule.severities.iter().map(|s| s.name()).collect();
         made +=
             &format!("| {} | `{}` | {} | {} |\n", rule.code, rule.name, severities.join(", "), rule.summary);
     }

@@ -46,8 +46,7 @@ pub fn mask(path: &str, text: &str) -> String {
             out.push_str(&cover(line));
             continue;
         }
-        next_is_secret =
-            argv && line.trim_end_matches('\0').strip_prefix("--").is_some_and(|flag| is_secret(flag));
+        next_is_secret = argv && line.trim_end_matches('\0').strip_prefix("--").is_some_and(is_secret);
         let (covered, rest) = still_open(line, &mut open);
         out.push_str(&covered);
         if open.is_none() {
@@ -78,7 +77,9 @@ fn still_open<'a>(line: &'a str, open: &mut Option<Open>) -> (String, &'a str) {
 }
 
 fn one_line(line: &str, open: &mut Option<Open>) -> String {
-    let (line, key) = match line.find(BEGIN).map(|at| at + BEGIN.len()) {
+    // the last line of a key ends as its first one does
+    let begins = line.find(BEGIN).filter(|at| !line[..*at].contains(END));
+    let (line, key) = match begins.map(|at| at + BEGIN.len()) {
         Some(at) => match line[at..].find(END) {
             Some(end) => {
                 (format!("{}{}{}", &line[..at], cover(&line[at..at + end]), &line[at + end..]), None)

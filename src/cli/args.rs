@@ -87,13 +87,11 @@ pub(super) struct RuleArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
+    /// Colours; auto: on a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(super) color: Color,
-    /// Findings only; twice: exit code only
+    /// More: what passed, with the facts read; what each fact is. Twice: every probe on stderr
     #[arg(short, long, action = clap::ArgAction::Count)]
-    pub(super) quiet: u8,
-    /// Also what passed, with the facts read; twice: every probe on stderr
-    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub(super) verbose: u8,
 }
 
@@ -113,6 +111,9 @@ pub(super) struct Check {
     pub(super) rules: RuleArgs,
     #[command(flatten)]
     pub(super) look: LookArgs,
+    /// Findings only; twice: exit code only
+    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "verbose", help_heading = "Output")]
+    pub(super) quiet: u8,
     /// text, short or json [default: text]
     #[arg(short, long, value_name = "FORMAT", help_heading = "Output")]
     pub(super) format: Option<String>,
@@ -132,13 +133,13 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Facts {
+    /// Names, or prefixes such as `containerd.`; all when none is given
+    #[arg(value_name = "NAME")]
+    pub(super) names: Vec<String>,
     #[command(flatten)]
     pub(super) node: NodeArgs,
     #[command(flatten)]
     pub(super) look: LookArgs,
-    /// Names, or prefixes such as `containerd.`; all when none is given
-    #[arg(value_name = "NAME")]
-    pub(super) names: Vec<String>,
     /// text or json
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(super) format: String,
@@ -149,11 +150,11 @@ pub(super) struct Facts {
 
 #[derive(Debug, Args)]
 pub(super) struct Capture {
-    #[command(flatten)]
-    pub(super) node: NodeArgs,
     /// A directory that does not exist yet
     #[arg(value_name = "DIR")]
     pub(super) dir: PathBuf,
+    #[command(flatten)]
+    pub(super) node: NodeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -207,7 +208,12 @@ impl NodeArgs {
     pub(super) fn options(&self, epoch: Option<&str>) -> Result<Options, String> {
         let mut options = Options { containerd_config: self.containerd_config.clone(), ..Options::default() };
         if let Some(path) = options.containerd_config.as_mut().filter(|p| !p.starts_with('/')) {
-            *path = format!("/{}", path.trim_start_matches("./"));
+            // a path of the node: on this machine as the shell means it, else below the door
+            *path = match self.door() {
+                Door::Here => std::path::absolute(&*path).ok().and_then(|p| p.to_str().map(str::to_owned)),
+                Door::Root(_) | Door::Host(_) => None,
+            }
+            .unwrap_or_else(|| format!("/{}", path.trim_start_matches("./")));
         }
         for assumed in &self.assume {
             let (name, version) = assumed
@@ -217,19 +223,31 @@ impl NodeArgs {
                 let near = crate::names::nearest(name, DAEMONS.into_iter()).unwrap_or(DAEMONS[0]);
                 return Err(format!("--assume {assumed}: no daemon `{name}`; did you mean `{near}`?"));
             }
+            let version = version.trim();
             if Version::parse(version).is_none() {
                 return Err(format!(
                     "--assume {assumed}: `{version}` is not a version such as 2.1.9, 2.1 or 1.7.24~ds1"
                 ));
             }
+            // containerd 2 and kubelet 1 are no versions to judge by
+            if name != "systemd" && !has_two_parts(version) {
+                let such = if name == "kubelet" { "1.34" } else { "2.1" };
+                return Err(format!("--assume {assumed}: `{version}` has one part: say two, such as {such}"));
+            }
             options.assume.insert(name.to_owned(), version.to_owned());
         }
-        if let Some(now) = self.now.as_deref().or(epoch.filter(|e| !e.is_empty())) {
+        let epoch = epoch.filter(|e| !e.is_empty()).map(|e| ("SOURCE_DATE_EPOCH", e));
+        if let Some((from, now)) = self.now.as_deref().map(|n| ("--now", n)).or(epoch) {
             let seconds = now.parse().ok().or_else(|| crate::config::date::instant(now));
-            options.now = Some(
-                seconds.ok_or_else(|| format!("--now {now}: expected seconds since the epoch or a date"))?,
-            );
+            let wrong = || format!("{from} {now}: expected seconds since the epoch or a date");
+            options.now = Some(seconds.ok_or_else(wrong)?);
         }
         Ok(options)
     }
+}
+
+/// Whether a version says more than its first number, after an epoch and a `v`.
+fn has_two_parts(version: &str) -> bool {
+    let body = version.split_once(':').map_or(version, |(_, body)| body).trim_start_matches('v');
+    body.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
 }

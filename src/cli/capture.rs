@@ -13,14 +13,11 @@ pub(super) fn run(args: &args::Capture, env: &Env, err: &mut dyn io::Write) -> R
     let look = Look::at(&node, &options);
     let now = look.now.merged.named("host.now").value.is().and_then(|v| v.as_int());
     let files = capture::files(&node.take_record(), now);
-    write::tree(&args.dir, &files)
-        .map_err(|e| format!("cannot write {}: {e}; the directory must not exist yet", args.dir.display()))?;
-    writeln!(
-        err,
-        "{} files in {}; read back with --root {}",
-        files.len(),
-        args.dir.display(),
-        args.dir.display()
-    )?;
+    let dir = args.dir.display();
+    write::tree(&args.dir, &files).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => format!("{dir} is there already: a capture makes a new directory"),
+        _ => format!("cannot make {dir}: {}", settings::reason(&e)),
+    })?;
+    writeln!(err, "{} files in {dir}; read back with --root {dir}", files.len())?;
     Ok(0)
 }

@@ -1,16 +1,14 @@
 //! `nodevet check`: look, judge, report.
 
-use super::{Env, Trouble, args, settings};
-use crate::config::select::{RuleName, Selection};
-use crate::config::{Config, FailOn};
+use super::{Env, Trouble, args, settings, told};
+use crate::config::select::{RuleName, Selection, known};
+use crate::config::{self, Config, FailOn};
 use crate::evaluate::evaluate;
-use crate::fact::Known;
 use crate::finding::{Confidence, Finding, Outcome, Severity, Verdict};
 use crate::fix;
 use crate::look::Look;
-use crate::names::nearest;
-use crate::report::{Format, Report};
-use crate::rule::{self, Home, Rule};
+use crate::report::{Detail, Format, Report, Style, trouble};
+use crate::rule::{self, Rule};
 use crate::suppress::{self, Means};
 use crate::text::Kind;
 use crate::write;
@@ -23,7 +21,10 @@ pub(super) fn run(
     out: &mut dyn io::Write,
     err: &mut dyn io::Write,
 ) -> Result<u8, Trouble> {
-    let style = env.style(&args.look);
+    let mut style = env.style(&args.look);
+    if args.quiet > 0 {
+        style.detail = Detail::Findings;
+    }
     let formats = Outputs::of(args)?;
     let probe = settings::open(&args.node, None)?;
     let configured = settings::config(&args.rules, &probe, env, &style)?;
@@ -33,11 +34,14 @@ pub(super) fn run(
     node.timeout = settings::timeout(&args.node, config.timeout)?;
     let options = args.node.options(env.var("SOURCE_DATE_EPOCH"))?;
 
-    let rules = all_rules(&settings::rule_files(Some(&node), &config.rules, &args.rules.rules)?)?;
-    let names: Vec<RuleName> = rules.iter().map(|r| RuleName { code: &r.code, name: &r.name }).collect();
-    let select = if args.rules.select.is_empty() { &config.select } else { &args.rules.select };
-    let ignore: Vec<String> = config.ignore.iter().chain(&args.rules.ignore).cloned().collect();
-    let selection = Selection::new(select, &ignore, &names).map_err(|e| e.to_string())?;
+    let built_in = rule::decode();
+    let mut rules = built_in.rules;
+    let files = settings::rule_files(Some(&node), &config.rules, &args.rules.rules)?;
+    rules.extend(settings::user_rules(&files)?.into_iter().filter_map(|l| l.rule));
+    let laws = rules.iter().map(|r| RuleName { code: &r.code, name: &r.name });
+    let made = built_in.made.iter().map(|m| RuleName { code: &m.code, name: &m.name });
+    let names: Vec<RuleName> = laws.chain(made).collect();
+    let selection = selection(args, &configured, &names, &style)?;
     let chosen: Vec<Rule> = rules.iter().filter(|r| selection.has(&r.code, &r.name)).cloned().collect();
 
     let mut look = Look::at(&node, &options);
@@ -56,29 +60,49 @@ pub(super) fn run(
     let (verdicts, suppressed) = suppress::apply(verdicts, sources, &means);
 
     let mut report = Report::new(sources, verdicts, suppressed);
-    report.kubernetes = has_kubernetes(&look);
+    report.kubernetes = told::has_kubernetes(&look);
+    report.node = told::node(&look);
+    report.notes = told::notes(&look);
     report.min_severity = limits.severity;
     report.min_confidence = limits.confidence;
+    // stdout first: a file that cannot be written takes nothing away
+    if args.quiet < 2 {
+        match formats.stdout.print(&report, &style, out).and_then(|()| out.flush()) {
+            // who closes the pipe has seen enough; what was judged still counts
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {}
+            printed => printed?,
+        }
+    }
     for (format, path) in &formats.files {
         let mut bytes = Vec::new();
-        format.print(&report, &crate::report::Style { color: false, ..style }, &mut bytes)?;
-        write::replace(Path::new(path), &bytes, 0o644).map_err(|e| format!("cannot write {path}: {e}"))?;
+        format.print(&report, &Style { color: false, ..style }, &mut bytes)?;
+        write::replace(Path::new(path), &bytes, 0o644)
+            .map_err(|e| format!("cannot write {path}: {}", settings::reason(&e)))?;
     }
-    if args.look.quiet < 2 {
-        formats.stdout.print(&report, &style, out)?;
-    }
-    Ok(report.exit_code(limits.fail_on))
+    let code = report.exit_code(limits.fail_on);
+    // the process is about to end: handing back thousands of small pieces takes longer than judging them
+    drop(report);
+    std::mem::forget(look);
+    Ok(code)
 }
 
-/// The built-in rules and those of files; all errors of all files at once.
-pub(super) fn all_rules(files: &[(String, String)]) -> Result<Vec<Rule>, Trouble> {
-    let mut rules = rule::builtin();
-    let (loaded, errors) = rule::load_all(files.iter().map(|(p, t)| (p.as_str(), t.as_str())), Home::User);
-    if !errors.is_empty() {
-        return Err(Trouble::Drawn(errors.iter().map(|e| format!("error: {e}\n")).collect()));
+/// What flags and configuration ask for; `--select` beats the configuration's, ignores add up.
+fn selection(
+    args: &args::Check,
+    configured: &settings::Configured,
+    names: &[RuleName<'_>],
+    style: &Style,
+) -> Result<Selection, Trouble> {
+    let config = &configured.config;
+    for selector in config.select.iter().chain(&config.ignore) {
+        if let (Err(error), Some((file, text))) = (known(&selector.rule, names), &configured.file) {
+            return Err(Trouble::Drawn(trouble(file, text, selector.span, &error.to_string(), None, style)));
+        }
     }
-    rules.extend(loaded.into_iter().filter_map(|l| l.rule));
-    Ok(rules)
+    let said = |list: &[config::Selector]| list.iter().map(|s| s.rule.clone()).collect::<Vec<_>>();
+    let select = if args.rules.select.is_empty() { said(&config.select) } else { args.rules.select.clone() };
+    let ignore = [said(&config.ignore), args.rules.ignore.clone()].concat();
+    Selection::new(&select, &ignore, names).map_err(|e| e.to_string().into())
 }
 
 /// Says where each fix would write.
@@ -90,12 +114,6 @@ fn lower(look: &Look, verdicts: &mut [Verdict]) {
         )
         .collect();
     fix::lower(&mut findings, |fix, intent| look.home(fix, intent));
-}
-
-/// Whether there is a kubelet or a container runtime at all.
-fn has_kubernetes(look: &Look) -> bool {
-    let here = |name: &str| !matches!(look.now.merged.named(name).value, Known::Absent(_));
-    here("containerd.config_file") || here("kubelet.runtime_endpoint")
 }
 
 /// Where reports go.
@@ -144,26 +162,13 @@ impl Limits {
             ("possible", Confidence::Possible),
         ];
         Ok(Limits {
-            fail_on: level("--fail-on", args.fail_on.as_deref(), &fail_on)?
+            fail_on: settings::level("--fail-on", args.fail_on.as_deref(), &fail_on)?
                 .or(config.fail_on)
                 .unwrap_or_default(),
-            severity: level("--min-severity", args.min_severity.as_deref(), &severities)?
+            severity: settings::level("--min-severity", args.min_severity.as_deref(), &severities)?
                 .or(config.min_severity),
-            confidence: level("--min-confidence", args.min_confidence.as_deref(), &confidences)?
+            confidence: settings::level("--min-confidence", args.min_confidence.as_deref(), &confidences)?
                 .or(config.min_confidence),
         })
     }
-}
-
-fn level<T: Copy>(flag: &str, said: Option<&str>, known: &[(&'static str, T)]) -> Result<Option<T>, Trouble> {
-    let Some(said) = said else { return Ok(None) };
-    if let Some((_, level)) = known.iter().find(|(name, _)| *name == said) {
-        return Ok(Some(*level));
-    }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let hint = match nearest(said, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("expected {}", names.join(", ")),
-    };
-    Err(format!("{flag} {said}: {hint}").into())
 }

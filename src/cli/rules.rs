@@ -1,10 +1,10 @@
-//! `nodevet rules`, `explain` and `schema`: what needs no node.
+//! `nodevet rules`, `explain` and `schema`: what needs no look at the node.
 
 use super::bench::Bench;
 use super::{Trouble, args, settings};
-use crate::names::nearest;
+use crate::config::select::{RuleName, known};
 use crate::report::schema::schema as schema_text;
-use crate::rule::{self, Home, Loaded};
+use crate::rule::{self, Home, Listed, Loaded};
 use std::io;
 use std::path::PathBuf;
 
@@ -12,44 +12,51 @@ pub(super) fn run(args: &args::Rules, out: &mut dyn io::Write) -> Result<u8, Tro
     match &args.verb {
         None | Some(args::RulesVerb::List) => list(&args.rules, out),
         Some(args::RulesVerb::Show { rule }) => explain(rule, &args.rules, out),
-        Some(args::RulesVerb::Test { paths }) => test(paths, out),
+        Some(args::RulesVerb::Test { paths }) => {
+            test(&[args.rules.as_slice(), paths.as_slice()].concat(), out)
+        }
     }
 }
 
 fn list(more: &[PathBuf], out: &mut dyn io::Write) -> Result<u8, Trouble> {
-    for loaded in files(more)? {
-        if let Some(rule) = &loaded.rule {
-            let severities: Vec<&str> = rule.severity.iter().map(|case| case.is.name()).collect();
-            writeln!(
-                out,
-                "{:<6} {:<8} {}: {}",
-                rule.code,
-                severities.last().unwrap_or(&""),
-                rule.name,
-                rule.summary
-            )?;
-        }
+    let rows: Vec<(Listed, String)> = files(more)?
+        .iter()
+        .map(|file| {
+            let listed = file.listed();
+            let names: Vec<&str> = listed.severities.iter().map(|s| s.name()).collect();
+            let severities = if listed.removed.is_some() { "removed".to_owned() } else { names.join(", ") };
+            (listed, severities)
+        })
+        .collect();
+    let width = rows.iter().map(|(_, severities)| severities.len()).max().unwrap_or(0);
+    let code = rows.iter().map(|(rule, _)| rule.code.len()).max().unwrap_or(0);
+    for (rule, severities) in &rows {
+        let what = rule.removed.as_ref().unwrap_or(&rule.summary);
+        writeln!(out, "{:<code$}  {severities:<width$}  {}: {what}", rule.code, rule.name)?;
     }
     Ok(0)
 }
 
 pub(super) fn explain(asked: &str, more: &[PathBuf], out: &mut dyn io::Write) -> Result<u8, Trouble> {
     let files = files(more)?;
-    let Some(found) = files.iter().find(|l| l.code.eq_ignore_ascii_case(asked) || l.name == asked) else {
-        let names = files.iter().flat_map(|l| [l.code.as_str(), l.name.as_str()]);
-        let hint = nearest(asked, names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-        return Err(format!("unknown rule `{asked}`{hint}").into());
-    };
-    out.write_all(found.explain().as_bytes())?;
-    Ok(0)
+    if let Some(found) = files.iter().find(|file| file.answers_to(asked)) {
+        out.write_all(found.explain().as_bytes())?;
+        return Ok(0);
+    }
+    let names: Vec<RuleName> = files.iter().map(|l| RuleName { code: &l.code, name: &l.name }).collect();
+    Err(match known(asked, &names) {
+        Err(error) => error.to_string(),
+        Ok(()) => format!("`{asked}` is the beginning of several codes: name one rule"),
+    }
+    .into())
 }
 
 /// Runs the examples of rule files. The exit code is 1 when one does not hold.
 fn test(paths: &[PathBuf], out: &mut dyn io::Write) -> Result<u8, Trouble> {
     let loaded = if paths.is_empty() {
-        files(&[])?
+        built_in()
     } else {
-        checked(&settings::rule_files(None, &[], paths)?, Home::User)?
+        settings::user_rules(&settings::rule_files(None, &[], paths)?)?
     };
     let (mut held, mut failed) = (0, 0);
     for file in &loaded {
@@ -69,17 +76,14 @@ pub(super) fn schema(document: &str, out: &mut dyn io::Write) -> Result<u8, Trou
     Ok(0)
 }
 
-/// The built-in rule files, then those named.
-fn files(more: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
-    let (mut loaded, _) = rule::load_all(rule::texts().iter().copied(), Home::BuiltIn);
-    loaded.extend(checked(&settings::rule_files(None, &[], more)?, Home::User)?);
-    Ok(loaded)
+fn built_in() -> Vec<Loaded> {
+    rule::load_all(rule::texts().iter().copied(), Home::BuiltIn).0
 }
 
-fn checked(files: &[(String, String)], home: Home) -> Result<Vec<Loaded>, Trouble> {
-    let (loaded, errors) = rule::load_all(files.iter().map(|(p, t)| (p.as_str(), t.as_str())), home);
-    if errors.is_empty() {
-        return Ok(loaded);
-    }
-    Err(Trouble::Drawn(errors.iter().map(|e| format!("error: {e}\n")).collect()))
+/// The built-in rule files, then this machine's own and those named.
+fn files(more: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
+    let here = settings::here()?;
+    let mut loaded = built_in();
+    loaded.extend(settings::user_rules(&settings::rule_files(Some(&here), &[], more)?)?);
+    Ok(loaded)
 }

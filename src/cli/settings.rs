@@ -2,10 +2,11 @@
 
 use super::{Env, Trouble, args};
 use crate::config::Config;
-use crate::fact::Known;
+use crate::fact::{Known, Why};
 use crate::node::{Door, Node};
-
 use crate::report::{Style, trouble};
+use crate::rule::{self, Loaded};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -55,7 +56,7 @@ pub(super) fn config(
     } else {
         match node.read(CONFIG) {
             Known::Is(text) => Some((CONFIG.to_owned(), text.text.to_string())),
-            Known::Unknown(why) => return Err(format!("cannot read {CONFIG}: {why}").into()),
+            Known::Unknown(why) => return Err(unread(CONFIG, &why)),
             Known::Absent(_) => users(node, env)?,
         }
     };
@@ -76,8 +77,9 @@ fn users(node: &Node, env: &Env) -> Result<Option<(String, String)>, Trouble> {
     let path = format!("{base}/nodevet/config.toml");
     match if node.runs_programs() { node.read(&path) } else { Known::ABSENT } {
         Known::Is(text) => Ok(Some((path, text.text.to_string()))),
-        Known::Absent(_) => Ok(None),
-        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+        // a HOME that is somebody else's, as under `sudo -u`, holds nothing of this user
+        Known::Absent(_) | Known::Unknown(Why::Denied(_)) => Ok(None),
+        Known::Unknown(why) => Err(unread(&path, &why)),
     }
 }
 
@@ -87,7 +89,7 @@ pub(super) fn rule_files(
     configured: &[String],
     named: &[std::path::PathBuf],
 ) -> Result<Vec<(String, String)>, Trouble> {
-    let mut files = Vec::new();
+    let mut files: Vec<(String, String)> = Vec::new();
     if let Some(node) = node {
         for name in toml_names(node, RULES)? {
             let path = format!("{RULES}/{name}");
@@ -96,7 +98,7 @@ pub(super) fn rule_files(
     }
     for path in configured.iter().map(Path::new).chain(named.iter().map(|p| p.as_path())) {
         let path = absolute(path)?;
-        let here = Node::open(Door::Here, TIMEOUT)?;
+        let here = here()?;
         match here.is_dir(&path) {
             Known::Is(true) => {
                 for name in toml_names(&here, &path)? {
@@ -107,7 +109,19 @@ pub(super) fn rule_files(
             _ => files.push((path.clone(), text(&here, &path)?)),
         }
     }
+    // the same file may be named by the configuration and by a flag
+    let mut seen = BTreeSet::new();
+    files.retain(|(path, _)| seen.insert(path.clone()));
     Ok(files)
+}
+
+/// Users' rules; all errors of all files at once.
+pub(super) fn user_rules(files: &[(String, String)]) -> Result<Vec<Loaded>, Trouble> {
+    let (loaded, errors) = rule::load_users(files);
+    if errors.is_empty() {
+        return Ok(loaded);
+    }
+    Err(Trouble::Drawn(errors.iter().map(|e| format!("error: {e}\n")).collect()))
 }
 
 /// Reads what a check would read of the node beside its daemons, for a capture.
@@ -124,13 +138,18 @@ fn toml_names(node: &Node, dir: &str) -> Result<Vec<String>, Trouble> {
             Ok(entries.into_iter().map(|e| e.name).filter(|n| n.ends_with(".toml")).collect())
         }
         Known::Absent(_) => Ok(Vec::new()),
-        Known::Unknown(why) => Err(format!("cannot list {dir}: {why}").into()),
+        Known::Unknown(why) => Err(unread(dir, &why)),
     }
 }
 
 /// A file of the machine that nodevet runs on.
 fn local(path: &Path) -> Result<String, Trouble> {
-    text(&Node::open(Door::Here, TIMEOUT)?, &absolute(path)?)
+    text(&here()?, &absolute(path)?)
+}
+
+/// The machine that nodevet runs on, for files that are no part of the node.
+pub(super) fn here() -> Result<Node, Trouble> {
+    Ok(Node::open(Door::Here, TIMEOUT)?)
 }
 
 fn text(node: &Node, path: &str) -> Result<String, Trouble> {
@@ -138,7 +157,40 @@ fn text(node: &Node, path: &str) -> Result<String, Trouble> {
         Known::Is(text) if text.invalid_utf8.is_none() => Ok(text.text.to_string()),
         Known::Is(_) => Err(format!("cannot read {path}: not UTF-8").into()),
         Known::Absent(_) => Err(format!("cannot read {path}: no such file").into()),
-        Known::Unknown(why) => Err(format!("cannot read {path}: {why}").into()),
+        Known::Unknown(why) => Err(unread(path, &why)),
+    }
+}
+
+/// One of a few words that a flag takes.
+pub(super) fn level<T: Copy>(
+    flag: &str,
+    said: Option<&str>,
+    known: &[(&'static str, T)],
+) -> Result<Option<T>, Trouble> {
+    let Some(said) = said else { return Ok(None) };
+    if let Some((_, level)) = known.iter().find(|(name, _)| *name == said) {
+        return Ok(Some(*level));
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let hint = match crate::names::nearest(said, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("expected {}", names.join(", ")),
+    };
+    Err(format!("{flag} {said}: {hint}").into())
+}
+
+/// What the system says, without the number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+/// A file or directory that is there and cannot be read; the path is said once.
+fn unread(path: &str, why: &Why) -> Trouble {
+    match why {
+        Why::Denied(_) => format!("cannot read {path}: permission denied").into(),
+        Why::Unreadable(_, met) => format!("cannot read {path}: {met}").into(),
+        why => format!("cannot read {path}: {why}").into(),
     }
 }
 

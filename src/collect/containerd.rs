@@ -114,6 +114,9 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
             ctx.problem(problem.place, problem.message);
         }
         let mut facts = effective.facts();
+        if !there {
+            said_by(&main, &mut facts);
+        }
         facts.push(match (&daemon.version, several) {
             (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, &name, effective.generation()),
             (said, _) => Fact::one("containerd.version", said.clone()),
@@ -122,6 +125,15 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
         variants.push(Variant { name, facts });
     }
     variants
+}
+
+/// What follows from a file that is not there is said where the file is named.
+fn said_by(main: &Main, facts: &mut [Fact]) {
+    for fact in facts.iter_mut().filter(|f| ["containerd.boots", "containerd.boot_error"].contains(&f.name)) {
+        if let What::One(Known::Is(said)) = &mut fact.what {
+            said.iter_mut().for_each(|said| said.origin = main.origin.clone());
+        }
+    }
 }
 
 /// The version that a world stands for: of several generations in one, no more than the minor.

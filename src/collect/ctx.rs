@@ -7,6 +7,7 @@ use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What collectors share: the door, the texts captured so far, and what has been said.
 pub(crate) struct Ctx<'a> {
@@ -16,7 +17,13 @@ pub(crate) struct Ctx<'a> {
     pub(super) facts: Vec<Fact>,
     pub(super) problems: Vec<Problem>,
     unreadable: BTreeMap<String, Why>,
+    /// What was read and listed: once in a run, so that all of it is one moment's.
+    files: BTreeMap<String, Known<Captured>>,
+    listings: BTreeMap<String, Known<Listing>>,
 }
+
+/// The captured listing and its entries, sorted by bytes.
+pub(crate) type Listing = (SourceId, Rc<[Entry]>);
 
 impl<'a> Ctx<'a> {
     pub(crate) fn new(node: &'a Node, options: &'a Options) -> Ctx<'a> {
@@ -27,37 +34,41 @@ impl<'a> Ctx<'a> {
             facts: Vec::new(),
             problems: Vec::new(),
             unreadable: BTreeMap::new(),
+            files: BTreeMap::new(),
+            listings: BTreeMap::new(),
         }
     }
 
     /// Reads a file and captures its text.
     pub(crate) fn read(&mut self, path: &str) -> Known<Captured> {
-        match self.node.read(path) {
-            Known::Is(text) => {
-                let id = self.sources.add(path, kind_of(path), text.text.clone());
-                Known::Is(Captured { id, text: text.text, invalid_utf8: text.invalid_utf8 })
-            }
-            Known::Absent(note) => Known::Absent(note),
-            Known::Unknown(why) => {
-                self.could_not_read(path, &why);
-                Known::Unknown(why)
-            }
+        if let Some(found) = self.files.get(path) {
+            return found.clone();
         }
+        let found = self.node.read(path).map(|text| {
+            let id = self.sources.add(path, kind_of(path), text.text.clone());
+            Captured { id, text: text.text, invalid_utf8: text.invalid_utf8 }
+        });
+        if let Known::Unknown(why) = &found {
+            self.could_not_read(path, why);
+        }
+        self.files.insert(path.to_owned(), found.clone());
+        found
     }
 
     /// Lists a directory and captures the listing, one name a line.
-    pub(crate) fn list(&mut self, dir: &str) -> Known<(SourceId, Vec<Entry>)> {
-        match self.node.list(dir) {
-            Known::Is(entries) => {
-                let text: String = entries.iter().map(|e| format!("{}\n", e.name)).collect();
-                Known::Is((self.sources.add(dir, Kind::Listing, text), entries))
-            }
-            Known::Absent(note) => Known::Absent(note),
-            Known::Unknown(why) => {
-                self.could_not_read(dir, &why);
-                Known::Unknown(why)
-            }
+    pub(crate) fn list(&mut self, dir: &str) -> Known<Listing> {
+        if let Some(found) = self.listings.get(dir) {
+            return found.clone();
         }
+        let found = self.node.list(dir).map(|entries| {
+            let text: String = entries.iter().flat_map(|e| [e.name.as_str(), "\n"]).collect();
+            (self.sources.add(dir, Kind::Listing, text), entries.into())
+        });
+        if let Known::Unknown(why) = &found {
+            self.could_not_read(dir, why);
+        }
+        self.listings.insert(dir.to_owned(), found.clone());
+        found
     }
 
     /// The directories below a directory, each with its line of the listing.
@@ -65,12 +76,12 @@ impl<'a> Ctx<'a> {
         self.list(dir).map(|(id, entries)| {
             let mut at = 0;
             let mut said = Vec::new();
-            for entry in entries {
+            for entry in entries.iter() {
                 let span = Span::new(at, at + entry.name.len());
                 at = span.end + 1;
                 if entry.kind == FileKind::Dir {
                     let origin = Origin::new(Layer::Runtime, Place { source: id, span });
-                    said.push(Said { value: Value::text(entry.name), origin });
+                    said.push(Said { value: Value::text(entry.name.as_str()), origin });
                 }
             }
             said
@@ -171,7 +182,15 @@ impl Reader for Ctx<'_> {
     }
 
     fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        Ctx::list(self, dir).map(|(_, entries)| entries.into_iter().map(|e| e.name).collect())
+        Ctx::list(self, dir).map(|(_, entries)| entries.iter().map(|e| e.name.clone()).collect())
+    }
+
+    fn may_have(&mut self, dir: &str, name: &str) -> bool {
+        match Ctx::list(self, dir) {
+            Known::Is((_, entries)) => entries.binary_search_by(|e| e.name.as_str().cmp(name)).is_ok(),
+            Known::Absent(_) | Known::Unknown(Why::NotRunning(_)) => false,
+            Known::Unknown(_) => true,
+        }
     }
 
     fn is_dir(&mut self, path: &str) -> Known<bool> {

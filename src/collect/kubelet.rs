@@ -241,7 +241,7 @@ fn setting(
                         said.extend(place(*span).map(|place| Said {
                             value: value(text),
                             origin: Origin {
-                                written: vec![field.0.into()],
+                                written: vec![field.0.into()].into(),
                                 ..Origin::new(Layer::File, place)
                             },
                         }));
@@ -313,7 +313,7 @@ fn follows(ctx: &mut Ctx, start: &Start, generation: Generation) -> Statements {
         match (&file.config, file.id) {
             (Known::Is(config), Some(source)) => {
                 gates.extend(config.gates.iter().map(|(name, on, span)| {
-                    let written = vec!["featureGates".to_owned(), name.clone()];
+                    let written = vec!["featureGates".to_owned(), name.clone()].into();
                     let origin =
                         Origin { written, ..Origin::new(Layer::File, Place { source, span: *span }) };
                     (name.clone(), *on, origin)

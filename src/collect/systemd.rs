@@ -232,7 +232,7 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         let mut said: Vec<Said> = defaults.cell(name, read).is().cloned().unwrap_or_default();
         said.iter_mut().for_each(|said| said.origin.near = Some(section));
         said.extend(statements.filter_map(|s| {
-            let origin = Origin { written: vec![name.to_owned()], ..Origin::new(s.layer, s.place) };
+            let origin = Origin { written: vec![name.to_owned()].into(), ..Origin::new(s.layer, s.place) };
             Some(Said { value: read(s.value.text())?, origin })
         }));
         if said.is_empty() { Known::ABSENT } else { Known::Is(said) }

@@ -7,6 +7,7 @@ use crate::names;
 use crate::resolve::{World, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Ref, eval::join};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One world for each combination of generations that a rule can tell apart.
 pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Vec<&'a World> {
@@ -25,38 +26,60 @@ pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Ve
 }
 
 /// The outcomes of a rule: one, or one for each row met in any world; an unknown is said once.
-pub(super) fn combine(worlds: &Worlds, relevant: &[&World], mut judged: Vec<Judged>) -> Vec<Outcome> {
-    let mut keys: Vec<RowKey> = Vec::new();
-    for key in
-        judged.iter().filter_map(|j| if let Judged::Rows(rows) = j { Some(rows) } else { None }).flatten()
-    {
-        if !keys.contains(&key.0) {
-            keys.push(key.0.clone());
-        }
-    }
-    if keys.is_empty() {
+pub(super) fn combine(worlds: &Worlds, relevant: &[&World], judged: Vec<Judged>) -> Vec<Outcome> {
+    if judged.iter().all(|j| j.rows().is_empty()) {
         let whole = judged.into_iter().map(|j| match j {
             Judged::Whole(outcome) => outcome,
             Judged::Rows(_) => Some(Outcome::NotApplicable),
         });
         return vec![one(worlds, relevant, whole.collect())];
     }
-    let of_key = |key: &RowKey, judged: &mut Judged| match judged {
-        Judged::Whole(outcome) => outcome.clone(),
-        Judged::Rows(rows) => match rows.iter().position(|(k, _)| k == key) {
-            Some(at) => rows.swap_remove(at).1,
-            None => Some(Outcome::NotApplicable),
-        },
-    };
+    // what no world complains of is one answer for the whole table
+    let quiet = |answer: &Answer| matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable));
+    let of_whole = |j: &Judged| matches!(j, Judged::Whole(answer) if !quiet(answer));
+    if !judged.iter().any(|j| of_whole(j) || j.rows().iter().any(|(_, answer)| !quiet(answer))) {
+        let passed = judged.iter().flat_map(Judged::rows).any(|(_, a)| *a == Some(Outcome::Pass));
+        return vec![if passed { Outcome::Pass } else { Outcome::NotApplicable }];
+    }
+    let mut seen: BTreeSet<&RowKey> = BTreeSet::new();
+    let mut keys: Vec<RowKey> = Vec::new();
+    for (key, _) in judged.iter().flat_map(Judged::rows) {
+        if seen.insert(key) {
+            keys.push(key.clone());
+        }
+    }
+    let mut answers: Vec<Answers> = judged.into_iter().map(Answers::of).collect();
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());
     for key in &keys {
-        let outcome = one(worlds, relevant, judged.iter_mut().map(|j| of_key(key, j)).collect());
+        let outcome = one(worlds, relevant, answers.iter_mut().map(|a| a.take(key)).collect());
         // many rows that lack the same fact are one thing to say
         if !matches!(outcome, Outcome::Unknown(_)) || !outcomes.contains(&outcome) {
             outcomes.push(outcome);
         }
     }
     outcomes
+}
+
+/// The answers of one world, by row.
+enum Answers {
+    Whole(Answer),
+    Rows(BTreeMap<RowKey, Answer>),
+}
+
+impl Answers {
+    fn of(judged: Judged) -> Answers {
+        match judged {
+            Judged::Whole(outcome) => Answers::Whole(outcome),
+            Judged::Rows(rows) => Answers::Rows(rows.into_iter().collect()),
+        }
+    }
+
+    fn take(&mut self, key: &RowKey) -> Answer {
+        match self {
+            Answers::Whole(outcome) => outcome.clone(),
+            Answers::Rows(rows) => rows.remove(key).unwrap_or(Some(Outcome::NotApplicable)),
+        }
+    }
 }
 
 /// A finding in all worlds that say something is one; in none, the rule passes or does not apply;

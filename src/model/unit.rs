@@ -79,7 +79,7 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
     let mut names = vec![name.to_owned()];
     names.extend(template(name));
     for candidate in &names {
-        for dir in DIRS {
+        for dir in DIRS.into_iter().filter(|dir| reader.may_have(dir, candidate)).collect::<Vec<_>>() {
             let path = format!("{dir}/{candidate}");
             match unit.fragment(reader, &path) {
                 Known::Is(()) => {
@@ -106,20 +106,6 @@ pub fn load(reader: &mut dyn Reader, name: &str) -> Known<Unit> {
     Known::Is(unit)
 }
 
-/// A unit whose files are known, as systemd itself names them.
-pub fn load_from(reader: &mut dyn Reader, name: &str, fragment: &str, dropins: &[String]) -> Known<Unit> {
-    let mut unit = Unit { name: name.to_owned(), fragment: Some(fragment.to_owned()), ..Unit::default() };
-    match unit.fragment(reader, fragment) {
-        Known::Is(()) => {}
-        Known::Absent(note) => return Known::Absent(note),
-        Known::Unknown(why) => return Known::Unknown(why),
-    }
-    for path in dropins {
-        unit.dropin(reader, path.clone());
-    }
-    Known::Is(unit)
-}
-
 /// `foo@bar.service` is made from `foo@.service`.
 fn template(name: &str) -> Option<String> {
     let (head, tail) = name.split_once('@')?;
@@ -130,22 +116,23 @@ fn template(name: &str) -> Option<String> {
 impl Unit {
     /// Drop-ins in order of their file names: of the same name, the earlier directory's counts.
     fn find_dropins(&mut self, reader: &mut dyn Reader, names: &[String]) -> Vec<String> {
-        let mut folders: Vec<String> = Vec::new();
+        let mut places: Vec<(&str, String)> = Vec::new();
         for name in names {
-            for dir in DIRS {
-                folders.push(format!("{dir}/{name}.d"));
-                // `a-b.service` is also changed by `a-.service.d`
-                if let Some((stem, kind)) = name.rsplit_once('.') {
-                    let dashes = stem.char_indices().rev().filter(|(i, c)| *c == '-' && i + 1 < stem.len());
-                    folders.extend(dashes.map(|(i, _)| format!("{dir}/{}.{kind}.d", &stem[..=i])));
-                }
+            let mut folders = vec![format!("{name}.d")];
+            // `a-b.service` is also changed by `a-.service.d`
+            if let Some((stem, kind)) = name.rsplit_once('.') {
+                let dashes = stem.char_indices().rev().filter(|(i, c)| *c == '-' && i + 1 < stem.len());
+                folders.extend(dashes.map(|(i, _)| format!("{}.{kind}.d", &stem[..=i])));
             }
+            places.extend(DIRS.iter().flat_map(|dir| folders.iter().map(|folder| (*dir, folder.clone()))));
         }
         if let Some((_, kind)) = names.first().and_then(|n| n.rsplit_once('.')) {
-            folders.extend(DIRS.map(|dir| format!("{dir}/{kind}.d")));
+            places.extend(DIRS.map(|dir| (dir, format!("{kind}.d"))));
         }
+        places.retain(|(dir, folder)| reader.may_have(dir, folder));
         let mut found: BTreeMap<String, String> = BTreeMap::new();
-        for folder in folders {
+        for (dir, folder) in places {
+            let folder = format!("{dir}/{folder}");
             match reader.list(&folder) {
                 Known::Is(entries) => {
                     for entry in entries.into_iter().filter(|e| e.ends_with(".conf")) {

@@ -185,7 +185,9 @@ impl Disk {
         let target = match &self.root {
             // links below /proc (exe, root, ns) are read by path
             None => nix::fcntl::readlink(path)?,
-            Some(_) => readlinkat(self.at(path, OFlag::O_PATH | OFlag::O_NOFOLLOW)?, "")?,
+            // of a descriptor that is no link the kernel says ENOENT, not EINVAL
+            Some(_) => readlinkat(self.at(path, OFlag::O_PATH | OFlag::O_NOFOLLOW)?, "")
+                .map_err(|e| if e == Errno::ENOENT { Errno::EINVAL } else { e })?,
         };
         Ok(target.to_string_lossy().into_owned())
     }

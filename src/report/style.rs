@@ -57,7 +57,7 @@ impl Style {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto if set(s.no_color) => false,
-            ColorChoice::Auto if set(s.clicolor_force) => s.clicolor_force != Some("0"),
+            ColorChoice::Auto if set(s.clicolor_force) && s.clicolor_force != Some("0") => true,
             ColorChoice::Auto => s.is_tty && s.term != Some("dumb"),
         };
         let locale = [s.lc_all, s.lc_ctype, s.lang].into_iter().flatten().find(|v| !v.is_empty());

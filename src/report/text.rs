@@ -12,7 +12,7 @@ const FEW: usize = 3;
 
 pub(super) fn print(report: &Report<'_>, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = String::new();
-    if style.detail > Detail::Findings {
+    if style.detail == Detail::Verbose {
         for line in &report.node {
             text += &style.paint(Ink::Dim, &wrap(&style.clean(line), 0, 2, style.width));
             text.push('\n');

@@ -7,7 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Blob {
     pub rules: Vec<Rule>,
+    pub made: Vec<Made>,
     pub removed: Vec<Removed>,
+}
+
+/// A rule without a law: the program makes its findings itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    pub code: String,
+    pub name: String,
 }
 
 /// A code that was given up; never used again.

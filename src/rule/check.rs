@@ -1,6 +1,7 @@
 //! From what is written to a rule: every name, type, placeholder, fix and example is checked, and
 //! everything that is wrong is said at once.
 
+use super::expr::check::stranger;
 use super::expr::{self, Flaw, Ref, Scope, Term, dotted};
 use super::file::{CaseFile, Expected, LabelFile, RuleFile};
 use super::law::{Case, LabelSpec, Rule};
@@ -22,6 +23,9 @@ pub enum Home {
 }
 
 const TOP: Span = Span { start: 0, end: 0 };
+
+/// Parts of the program that make findings of their own.
+const MAKERS: [&str; 1] = ["suppression"];
 
 /// Code and name out of `NV101-cgroup-driver-mismatch.toml`.
 pub(super) fn identity(path: &str, home: Home, flaws: &mut Vec<Flaw>) -> (String, String) {
@@ -51,7 +55,8 @@ pub(super) fn identity(path: &str, home: Home, flaws: &mut Vec<Flaw>) -> (String
     (code.to_owned(), name.to_owned())
 }
 
-/// The rule of a file; `None` when it was removed, or when flaws were added.
+/// The rule of a file; `None` when it was removed, when no law stands behind it, or when flaws
+/// were added.
 pub(super) fn check(
     file: &RuleFile,
     (code, name): (String, String),
@@ -59,6 +64,10 @@ pub(super) fn check(
     flaws: &mut Vec<Flaw>,
 ) -> Option<Rule> {
     if file.removed.is_some() {
+        return None;
+    }
+    if let Some(maker) = &file.made_by {
+        lawless(file, maker, home, flaws);
         return None;
     }
     let before = flaws.len();
@@ -84,9 +93,7 @@ pub(super) fn check(
         primary(expect, first, written, &scope, flaws);
     }
     let fixes = file.fixes.iter().filter_map(|f| fixes::fix(f, &scope, flaws)).collect();
-    for link in file.links.iter().filter(|l| !l.text.starts_with("https://")) {
-        flaws.push(Flaw::new(link.span, "a link begins with https://"));
-    }
+    links(file, flaws);
     examples(file, home, flaws);
     if flaws.len() > before {
         return None;
@@ -104,6 +111,42 @@ pub(super) fn check(
         labels,
         fixes,
     })
+}
+
+/// A rule whose findings the program makes itself: it is described, and judges no facts.
+fn lawless(file: &RuleFile, maker: &Text, home: Home, flaws: &mut Vec<Flaw>) {
+    if home == Home::User {
+        flaws.push(Flaw::new(maker.span, "only built-in rules are `made_by` the program"));
+    }
+    if let Some(message) = stranger(&maker.text, &MAKERS, Some("made_by")) {
+        flaws.push(Flaw::new(maker.span, message));
+    }
+    for (field, there) in [
+        ("summary", file.summary.is_some()),
+        ("severity", !file.severity.is_empty()),
+        ("explain", file.explain.is_some()),
+    ] {
+        if !there {
+            flaws.push(Flaw::new(TOP, format!("a rule has no `{field}`")));
+        }
+    }
+    let case = file.severity.iter().find_map(|case| case.when.as_ref());
+    let law = [&file.each, &file.given, &file.expect, &file.message].into_iter().flatten().chain(case);
+    let parts = [
+        file.labels.first().map(|l| l.span),
+        file.fixes.first().map(|f| f.span),
+        file.examples.first().map(|e| e.span),
+    ];
+    for span in law.map(|text| text.span).chain(parts.into_iter().flatten()) {
+        flaws.push(Flaw::new(span, "what is `made_by` the program has no law, label, fix or example"));
+    }
+    links(file, flaws);
+}
+
+fn links(file: &RuleFile, flaws: &mut Vec<Flaw>) {
+    for link in file.links.iter().filter(|l| !l.text.starts_with("https://")) {
+        flaws.push(Flaw::new(link.span, "a link begins with https://"));
+    }
 }
 
 fn table(text: &Text, flaws: &mut Vec<Flaw>) -> Option<FactId> {

@@ -4,7 +4,8 @@ use super::builtin;
 use super::check::Home;
 use super::file::{ExampleFile, Expected};
 use super::given::{Given, given};
-use super::load::{Loaded, load};
+use super::load::{Loaded, load_all};
+use super::raw::Text;
 use crate::fact::{Type, Value};
 use crate::finding::Severity;
 use std::fmt::Write;
@@ -22,35 +23,30 @@ pub struct Listed {
 
 /// All built-in rules, the removed ones too, in the order of codes.
 pub fn list() -> Vec<Listed> {
-    let rules = builtin::builtin().into_iter().map(|rule| {
-        let mut severities: Vec<Severity> = rule.severity.iter().map(|case| case.is).collect();
-        severities.sort_by(|a, b| b.cmp(a));
-        severities.dedup();
-        Listed { code: rule.code, name: rule.name, summary: rule.summary, severities, removed: None }
-    });
-    let removed = builtin::removed().into_iter().map(|old| Listed {
-        code: old.code,
-        name: old.name,
-        summary: String::new(),
-        severities: Vec::new(),
-        removed: Some(old.why),
-    });
-    let mut all: Vec<Listed> = rules.chain(removed).collect();
-    all.sort_by(|a, b| a.code.cmp(&b.code));
-    all
-}
-
-/// The text about a built-in rule, by code (either case) or name.
-pub fn explain(wanted: &str) -> Option<String> {
-    let is_it = |file: &str| {
-        let stem = file.strip_suffix(".toml").unwrap_or(file);
-        stem.split_once('-').is_some_and(|(code, name)| code.eq_ignore_ascii_case(wanted) || name == wanted)
-    };
-    let (file, text) = builtin::texts().iter().find(|(file, _)| is_it(file))?;
-    load(file, text, Home::BuiltIn).ok().map(|loaded| loaded.explain())
+    load_all(builtin::texts().iter().copied(), Home::BuiltIn).0.iter().map(Loaded::listed).collect()
 }
 
 impl Loaded {
+    /// The line about a rule.
+    pub fn listed(&self) -> Listed {
+        let said = |text: &Option<Text>| text.as_ref().map(|t| t.text.trim().to_owned());
+        let mut severities: Vec<Severity> = self.file.severity.iter().map(|case| case.is).collect();
+        severities.sort_by(|a, b| b.cmp(a));
+        severities.dedup();
+        Listed {
+            code: self.code.clone(),
+            name: self.name.clone(),
+            summary: said(&self.file.summary).unwrap_or_default(),
+            severities,
+            removed: said(&self.file.removed),
+        }
+    }
+
+    /// Whether people mean this rule: its code in either case, or its name.
+    pub fn answers_to(&self, wanted: &str) -> bool {
+        self.code.eq_ignore_ascii_case(wanted) || self.name == wanted
+    }
+
     /// The text about a rule: what it judges and why, the facts it reads, examples, fixes, links.
     pub fn explain(&self) -> String {
         let mut out = format!("{} {}\n", self.code, self.name);
@@ -71,6 +67,9 @@ impl Loaded {
         for case in &file.severity {
             let when = case.when.as_ref().map(|w| format!(" when {}", flat(&w.text))).unwrap_or_default();
             writeln!(out, "severity  {}{when}", case.is.name())?;
+        }
+        if let Some(maker) = &file.made_by {
+            writeln!(out, "made by   {}", maker.text)?;
         }
         let law = [("each", &file.each), ("given", &file.given), ("expect", &file.expect)];
         for (word, text) in law.iter().filter_map(|(word, text)| text.as_ref().map(|t| (word, t))) {

@@ -13,6 +13,8 @@ pub struct RuleFile {
     pub summary: Option<Text>,
     /// Why the rule is no more; then nothing else but the summary is needed.
     pub removed: Option<Text>,
+    /// The part of the program that makes the findings itself; then there is no law.
+    pub made_by: Option<Text>,
     pub severity: Vec<CaseFile>,
     pub at: At,
     pub each: Option<Text>,
@@ -95,9 +97,9 @@ pub struct ExampleFile {
     pub span: Span,
 }
 
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "summary", "severity", "at", "each", "given", "expect", "message", "explain", "links", "label", "fix",
-    "example", "removed",
+    "example", "removed", "made_by",
 ];
 const LABEL: [&str; 3] = ["fact", "text", "show"];
 const FIX: [&str; 10] =
@@ -110,6 +112,7 @@ pub(super) fn read(raw: Raw, flaws: &mut Vec<Flaw>) -> RuleFile {
     let mut top = Fields::new(raw, "a rule", &TOP, flaws);
     let mut file = RuleFile {
         removed: top.text("removed"),
+        made_by: top.text("made_by"),
         summary: top.text("summary"),
         at: match top.choice("at", &["now", "next-start"]) {
             Some(1) => At::NextStart,

@@ -12,7 +12,7 @@ pub struct Loaded {
     pub path: String,
     pub code: String,
     pub name: String,
-    /// `None`: it was removed.
+    /// `None`: it was removed, or the program makes its findings without a law.
     pub rule: Option<Rule>,
     pub file: RuleFile,
     pub text: String,

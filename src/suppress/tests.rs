@@ -116,3 +116,30 @@ fn entries_of_the_configuration_take_prefixes_and_are_quiet_where_nothing_applie
     assert_eq!(run("", config, vec![verdict("NV102", Outcome::NotApplicable)], 0).0, [""; 0]);
     assert_eq!(run("", config, vec![verdict("NV102", Outcome::Pass)], 0).0.len(), 1);
 }
+
+#[test]
+fn the_rules_about_silences_are_those_of_their_files() {
+    let listed = crate::rule::list();
+    for rule in [UNUSED, UNEXPLAINED] {
+        let file = listed.iter().find(|l| l.code == rule.code).unwrap();
+        assert_eq!((file.name.as_str(), file.severities.as_slice()), (rule.name, &[Severity::Note][..]));
+    }
+}
+
+#[test]
+fn silences_that_are_in_order_pass() {
+    let outcome = |text: &str, select: &str| {
+        let mut sources = Sources::default();
+        let file = sources.add("/f", Kind::File, text);
+        let verdicts = if text.contains("HERE") { vec![finding("NV101", &sources, file)] } else { vec![] };
+        let selection = Selection::new(&[select.to_owned()], &[], &RULES).unwrap();
+        let means = Means { config: None, rules: &RULES, selection: &selection, now: None };
+        let (kept, _) = apply(verdicts, &sources, &means);
+        kept.into_iter().map(|v| (v.code, v.outcome)).collect::<Vec<_>>()
+    };
+    let known = "HERE # nodevet: ignore NV101 known";
+    assert_eq!(outcome(known, "NV901"), [("NV901".into(), Outcome::Pass)]);
+    assert_eq!(outcome(known, "NV9").len(), 2);
+    assert_eq!(outcome("a = 1", "NV902"), [("NV902".into(), Outcome::NotApplicable)]);
+    assert_eq!(outcome("a = 1", "NV101"), []);
+}

@@ -10,6 +10,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::answer::Answer;
 use crate::case::{self, Case};
 use crate::dump::{Driver, Dump};
+use crate::generate;
 use crate::lab::{Suite, output, scratch, script};
 
 const PROGRAMS: [&str; 2] = ["/usr/bin/containerd", "/usr/bin/ctr"];
@@ -34,7 +35,7 @@ struct Truth {
 pub(crate) fn trials(suites: &[Arc<Suite>]) -> Vec<Trial> {
     let rooms: Vec<_> = suites.iter().map(|suite| Arc::new(Mutex::new(Room::new(suite)))).collect();
     let mut trials = Vec::new();
-    for case in case::all().into_iter().map(Arc::new) {
+    for case in case::all().into_iter().chain(generate::cases()).map(Arc::new) {
         for room in &rooms {
             let version = room.lock().unwrap().suite.containerd.clone();
             let (case, room) = (case.clone(), room.clone());
@@ -42,7 +43,10 @@ pub(crate) fn trials(suites: &[Arc<Suite>]) -> Vec<Trial> {
                 // A trial that failed leaves nothing behind which the next would see.
                 let room = room.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let differences = room.compare(&case)?;
-                if differences.is_empty() { Ok(()) } else { Err(Failed::from(differences.join("\n"))) }
+                if differences.is_empty() {
+                    return Ok(());
+                }
+                Err(Failed::from(format!("{}\n{}", differences.join("\n"), case.shown())))
             }));
         }
     }

@@ -14,7 +14,9 @@ const PLACE: &str = "/case";
 
 pub(crate) struct Case {
     pub(crate) name: String,
-    files: PathBuf,
+    pub(crate) on_disk: bool,
+    /// Path below the case's place (or below /etc/containerd, where it begins with `ETC_CONTAINERD/`) and text.
+    pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
     /// The file given as `--config`; none where the default place is meant.
     pub(crate) main: Option<String>,
 }
@@ -23,20 +25,20 @@ pub(crate) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for home in HOMES {
         let before = cases.len();
-        let entries = fs::read_dir(project(home)).unwrap_or_else(|e| panic!("{home}: {e}"));
-        let mut directories: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        let mut directories = entries(&project(home)).unwrap_or_else(|e| panic!("{home}: {e}"));
         directories.sort();
-        cases.extend(directories.into_iter().filter(|path| path.is_dir()).map(Case::at));
+        cases.extend(directories.into_iter().filter(|path| path.is_dir()).map(|path| Case::at(&path)));
         assert!(cases.len() > before, "{home} holds no case");
     }
     cases
 }
 
 impl Case {
-    fn at(files: PathBuf) -> Case {
-        let name = files.file_name().unwrap().to_string_lossy().into_owned();
-        let main = main(&files).then(|| format!("{PLACE}/config.toml"));
-        Case { name, files, main }
+    fn at(directory: &Path) -> Case {
+        let mut files = Vec::new();
+        collect(directory, directory, &mut files).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
+        let name = directory.file_name().unwrap().to_string_lossy().into_owned();
+        Case { name, on_disk: true, files, main: main(directory).then(main_place) }
     }
 
     /// Puts the case, and no other, into the system at `root`.
@@ -49,37 +51,57 @@ impl Case {
             }
             fs::create_dir_all(old)?;
         }
-        for entry in fs::read_dir(&self.files)? {
-            let from = entry?.path();
-            match from.file_name().and_then(|name| name.to_str()) {
-                Some("ETC_CONTAINERD") => copy(&from, &etc)?,
-                Some("expected.json") | None => {}
-                Some(name) => copy(&from, &place.join(name))?,
-            }
+        for (path, text) in &self.files {
+            let to = match path.strip_prefix("ETC_CONTAINERD") {
+                Ok(below) => etc.join(below),
+                Err(_) => place.join(path),
+            };
+            fs::create_dir_all(to.parent().unwrap())?;
+            fs::write(to, replace(text, b"@DIR@", PLACE.as_bytes()))?;
         }
         Ok(())
     }
+
+    /// The texts of a case that lies nowhere.
+    pub(crate) fn shown(&self) -> String {
+        if self.on_disk {
+            return String::new();
+        }
+        let texts = self
+            .files
+            .iter()
+            .map(|(path, text)| format!("--- {}\n{}", path.display(), String::from_utf8_lossy(text)));
+        texts.collect()
+    }
+}
+
+/// The usual `--config`.
+pub(crate) fn main_place() -> String {
+    format!("{PLACE}/config.toml")
 }
 
 /// Whether `--config` is given: a recorded case says so, of another the files tell.
-fn main(files: &Path) -> bool {
-    let Ok(recorded) = fs::read(files.join("expected.json")) else {
-        return !files.join("ETC_CONTAINERD").exists();
+fn main(directory: &Path) -> bool {
+    let Ok(recorded) = fs::read(directory.join("expected.json")) else {
+        return !directory.join("ETC_CONTAINERD").exists();
     };
     let recorded: serde_json::Value = serde_json::from_slice(&recorded).unwrap();
     recorded["main"].as_str().is_some_and(|main| !main.is_empty())
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    if from.is_dir() {
-        fs::create_dir_all(to)?;
-        for entry in fs::read_dir(from)? {
-            let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))?;
+fn collect(top: &Path, directory: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> io::Result<()> {
+    for path in entries(directory)? {
+        if path.is_dir() {
+            collect(top, &path, files)?;
+        } else if path != top.join("expected.json") {
+            files.push((path.strip_prefix(top).unwrap().to_owned(), fs::read(&path)?));
         }
-        return Ok(());
     }
-    fs::write(to, replace(&fs::read(from)?, b"@DIR@", PLACE.as_bytes()))
+    Ok(())
+}
+
+fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// On bytes, since some cases are not UTF-8.

@@ -1,5 +1,7 @@
 //! Reading `containerd config dump`: what the daemon makes of its files.
 
+use std::collections::BTreeMap;
+
 use toml::{Table, Value};
 
 const CRI: &str = "io.containerd.grpc.v1.cri";
@@ -89,22 +91,20 @@ fn handler(name: &str, table: &Value, generation: (u32, u32)) -> Handler {
     Handler { name: name.to_owned(), ty: ty.to_owned(), driver }
 }
 
-/// The key that decides among several spellings of `SystemdCgroup` differs: 1.x tries four in this order, 2.x
-/// ignores case and takes the last one in byte order.
+/// The key that decides among several spellings of `SystemdCgroup` differs: 1.x tries four in this order and looks at
+/// no other, 2.x ignores case, decodes every one and takes the last in byte order.
 fn driver(options: &Table, generation: (u32, u32)) -> Driver {
-    let decides = if generation < (2, 0) {
-        ["SystemdCgroup", "systemdcgroup", "SYSTEMDCGROUP", "systemdCgroup"]
-            .iter()
-            .find_map(|key| options.get(*key))
+    let spellings: Vec<&Value> = if generation < (2, 0) {
+        let tried = ["SystemdCgroup", "systemdcgroup", "SYSTEMDCGROUP", "systemdCgroup"];
+        tried.iter().find_map(|key| options.get(*key)).into_iter().collect()
     } else {
-        let mut keys: Vec<&String> =
-            options.keys().filter(|key| key.eq_ignore_ascii_case("SystemdCgroup")).collect();
-        keys.sort();
-        keys.last().and_then(|key| options.get(*key))
+        let same = |key: &str| key.eq_ignore_ascii_case("SystemdCgroup");
+        let sorted: BTreeMap<&String, &Value> = options.iter().filter(|(key, _)| same(key)).collect();
+        sorted.into_values().collect()
     };
-    match decides {
-        None => Driver::Systemd(false),
-        Some(Value::Boolean(systemd)) => Driver::Systemd(*systemd),
-        Some(_) => Driver::Broken,
+    let decoded: Option<Vec<bool>> = spellings.into_iter().map(Value::as_bool).collect();
+    match decoded {
+        Some(decoded) => Driver::Systemd(decoded.last().copied().unwrap_or(false)),
+        None => Driver::Broken,
     }
 }

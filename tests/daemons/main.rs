@@ -14,6 +14,7 @@ mod answer;
 mod boot;
 mod case;
 mod dump;
+mod generate;
 mod lab;
 
 use std::process::ExitCode;

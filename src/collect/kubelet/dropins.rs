@@ -84,7 +84,7 @@ fn walk(ctx: &mut Ctx, dir: &str, files: &mut Vec<String>, depth: usize) -> Resu
         Known::Absent(_) => return Ok(()),
         Known::Unknown(why) => return Err(why),
     };
-    for entry in entries {
+    for entry in entries.iter() {
         let path = format!("{dir}/{}", entry.name);
         match entry.kind {
             FileKind::Dir if depth > 0 => walk(ctx, &path, files, depth - 1)?,

@@ -60,6 +60,16 @@ fn a_required_cri_that_dies_takes_the_daemon_along() {
 }
 
 #[test]
+fn a_required_plugin_that_the_release_has_not_stops_the_daemon() {
+    let mut full = Fake::main("required_plugins = ['io.containerd.grpc.v1.cri']\n");
+    expect(&mut full, &V1, "boots", "false");
+    expect(&mut full, &V2, "boots", "true");
+    let mut newer = Fake::main("version = 2\nrequired_plugins = ['io.containerd.cri.v1.runtime']\n");
+    expect(&mut newer, &V1, "boots", "false");
+    expect(&mut newer, &V2, "boots", "true");
+}
+
+#[test]
 fn an_undefined_or_empty_default_runtime_kills_cri() {
     for name in ["", "crun"] {
         let text = format!("version = 2\n[plugins.'{CRI}'.containerd]\ndefault_runtime_name = '{name}'\n");

@@ -6,16 +6,24 @@ use super::migrate::{CRI, IMAGES, RUNTIME};
 use super::owner;
 use crate::fact::{Known, Layer, Origin, Value};
 use crate::finding::{Edit, Intent, Op};
-use crate::model::toml;
+use crate::model::toml::{self, Dialect};
 use crate::names;
 use crate::resolve::{InForce, Snapshot};
 use crate::text::{Kind, SourceId, Sources};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 type Edits = Result<Vec<Edit>, String>;
 
 /// Lowers a wanted change to edits, or says why it must be made by hand.
-pub fn home(intent: &Intent, facts: &Snapshot, sources: &Sources, generation: &Generation) -> Edits {
-    let home = Home { facts, sources, generation };
+pub fn home(
+    intent: &Intent,
+    facts: &Snapshot,
+    sources: &Sources,
+    generation: &Generation,
+    documents: &Documents,
+) -> Edits {
+    let home = Home { facts, sources, generation, documents };
     let edits = match intent {
         Intent::Set { fact, row, value } => home.set(fact, *row, value),
         Intent::Remove { fact, row, element } => home.remove(fact, *row, element.as_ref()),
@@ -34,6 +42,26 @@ struct Home<'a> {
     facts: &'a Snapshot,
     sources: &'a Sources,
     generation: &'a Generation,
+    documents: &'a Documents,
+}
+
+/// Texts of one look as the daemon's parsers read them, each parsed once.
+#[derive(Debug, Default)]
+pub struct Documents(RefCell<Vec<(SourceId, Dialect, Parsed)>>);
+
+/// Nothing where the text is malformed.
+type Parsed = Option<Rc<toml::Table>>;
+
+impl Documents {
+    fn get(&self, sources: &Sources, id: SourceId, dialect: Dialect) -> Parsed {
+        let mut parsed = self.0.borrow_mut();
+        if let Some((.., known)) = parsed.iter().find(|(s, d, _)| (*s, *d) == (id, dialect)) {
+            return known.clone();
+        }
+        let document = toml::parse(&sources.get(id).text, dialect, None).ok().map(Rc::new);
+        parsed.push((id, dialect, document.clone()));
+        document
+    }
 }
 
 impl Home<'_> {
@@ -53,7 +81,7 @@ impl Home<'_> {
     /// Where a value in force is written, in a file.
     fn written(&self, cell: &InForce) -> Result<(SourceId, Vec<String>), String> {
         let origin = cell.by.as_ref().filter(|o| is_written(o)).ok_or("no file says it")?;
-        Ok((origin.place.source, origin.written.clone()))
+        Ok((origin.place.source, origin.written.to_vec()))
     }
 
     fn may_edit(&self, source: SourceId) -> Result<(), String> {
@@ -193,9 +221,8 @@ impl Home<'_> {
 
     /// The keys under which a handler's options and its driver are written, or would be.
     fn option(&self, source: SourceId, handler: &[String]) -> (String, String) {
-        let text = &self.sources.get(source).text;
-        let parsed = toml::parse(text, self.generation.parser, None).ok();
-        let mut table = parsed.as_ref();
+        let parsed = self.documents.get(self.sources, source, self.generation.parser);
+        let mut table = parsed.as_deref();
         for name in handler {
             table = table.and_then(|t| t.get(name)).and_then(|n| match &n.item {
                 toml::Item::Table(t) => Some(t),
@@ -300,7 +327,7 @@ impl Home<'_> {
         let said = list.elements.iter().filter(|e| wanted(&e.value) && is_written(&e.origin));
         said.map(|e| {
             let token = self.sources.slice(e.origin.place).trim_matches(['"', '\'']).to_owned();
-            let op = Op::RemoveElement(e.origin.written.clone(), Value::text(token));
+            let op = Op::RemoveElement(e.origin.written.to_vec(), Value::text(token));
             Edit { source: e.origin.place.source, op }
         })
         .collect()

@@ -151,8 +151,15 @@ pub(super) fn required(generation: &Generation, merged: &Merged, cri_dead: Optio
         if merged.disabled.iter().any(|d| d.text() == Some(id)) {
             return stop(item, format!("`{id}` is required and disabled"));
         }
-        if let Some((_, since)) = GONE.iter().find(|(gone, _)| *gone == id)
-            && generation.since(since)
+        if merged.short_ids(generation) && id.contains('.') {
+            return stop(
+                item,
+                format!("`{id}` is required, and version 1 knows plugins by their last word alone"),
+            );
+        }
+        let gone = GONE.iter().any(|(gone, since)| *gone == id && generation.since(since));
+        if gone
+            || (generation.is_v1() && super::plugins::CRI_PARTS.contains(&id) && id != super::migrate::CRI)
         {
             return stop(item, format!("`{id}` is required, and this containerd has no such plugin"));
         }

@@ -21,8 +21,10 @@ impl Reader for Tree {
     }
 
     fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        let below = |p: &String| p.strip_prefix(dir)?.strip_prefix('/').map(str::to_owned);
-        Known::Is(self.files.keys().filter_map(below).filter(|n| !n.contains('/')).collect())
+        let below = |p: &String| Some(p.strip_prefix(dir)?.strip_prefix('/')?.split('/').next()?.to_owned());
+        let names: std::collections::BTreeSet<String> =
+            self.files.keys().chain(self.links.keys()).filter_map(below).collect();
+        Known::Is(names.into_iter().collect())
     }
 
     fn is_dir(&mut self, _: &str) -> Known<bool> {

@@ -68,7 +68,7 @@ fn origin(sources: &Sources, origin: &Origin) -> Json {
     map.insert("layer".into(), origin.layer.name().into());
     map.extend(place(sources, origin.place));
     if !origin.written.is_empty() {
-        map.insert("written".into(), origin.written.clone().into());
+        map.insert("written".into(), origin.written.to_vec().into());
     }
     Json::Object(map)
 }

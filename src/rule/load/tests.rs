@@ -195,3 +195,26 @@ fn a_removed_rule_needs_no_law() {
     assert!(loaded.rule.is_none());
     assert!(loaded.explain().contains("removed: it was wrong"));
 }
+
+#[test]
+fn what_the_program_finds_itself_has_no_law() {
+    let made = "summary = \"s\"\nseverity = \"note\"\nmade_by = \"suppression\"\nexplain = \"why\"\n";
+    let loaded = load("NV999-x.toml", made, Home::BuiltIn).unwrap();
+    assert!(loaded.rule.is_none() && loaded.file.removed.is_none());
+    assert!(loaded.explain().contains("made by   suppression\n\nwhy\n"), "{}", loaded.explain());
+    let says = |text: &str, home| {
+        let path = if home == Home::User { "AB999-x.toml" } else { "NV999-x.toml" };
+        load(path, text, home).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(says(made, Home::User), ["AB999-x.toml:3:11: only built-in rules are `made_by` the program"]);
+    let errors = says(&made.replace("supp", "sup"), Home::BuiltIn);
+    assert!(errors[0].contains("did you mean `suppression`?"), "{errors:?}");
+    assert_eq!(
+        says(&made.replace("explain", "#"), Home::BuiltIn),
+        ["NV999-x.toml:1:1: a rule has no `explain`"]
+    );
+    for law in ["expect = 'true'", "message = \"m\"", "[[label]]\nfact = \"host.init\"\ntext = \"t\""] {
+        let errors = says(&format!("{made}{law}\n"), Home::BuiltIn);
+        assert!(errors.len() == 1 && errors[0].contains("has no law"), "{law}: {errors:?}");
+    }
+}

@@ -10,7 +10,7 @@ fn wanted(fact: &str, row: Option<usize>, value: Value) -> Intent {
 /// The edits for `containerd.cgroup_driver = systemd`: (file, path, value).
 fn edits(fake: &mut Fake, version: &str, intent: &Intent) -> Result<Vec<String>, String> {
     let told = fake.facts(version);
-    let edits = home(intent, &told.snapshot, &fake.sources, told.generation)?;
+    let edits = home(intent, &told.snapshot, &fake.sources, told.generation, &Documents::default())?;
     Ok(edits
         .into_iter()
         .map(|e| {
