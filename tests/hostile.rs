@@ -89,8 +89,8 @@ fn finished(mut command: Command) -> Output {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() != Some(101) && !said.contains("panicked"), "{said}");
     let strange = |c: &u8| *c < 0x20 && *c != b'\n';
-    assert!(!output.stdout.iter().any(|c| strange(c)), "{}", String::from_utf8_lossy(&output.stdout));
-    assert!(!output.stderr.iter().any(|c| strange(c)), "{said}");
+    assert!(!output.stdout.iter().any(strange), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(!output.stderr.iter().any(strange), "{said}");
     output
 }
 
@@ -108,7 +108,8 @@ fn not_passed(report: &Json) {
 
 #[test]
 fn a_configuration_that_is_no_file_is_unknown() {
-    let makers: [(&str, fn(&Path)); 9] = [
+    type Maker = fn(&Path);
+    let makers: [(&str, Maker); 9] = [
         ("a directory", |p| fs::create_dir(p).unwrap()),
         ("a FIFO", |p| mkfifo(p, Mode::S_IRWXU).unwrap()),
         ("a socket", |p| drop(UnixListener::bind(p).unwrap())),
