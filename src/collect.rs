@@ -66,10 +66,9 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     ctx.say(Fact::one("kubelet.version", said));
 
     let endpoint = endpoint(&kubelet);
-    let socket = endpoint.as_deref().map(|e| e.strip_prefix("unix://").unwrap_or(e).to_owned());
-    let asked = socket.filter(|s| s.starts_with('/'));
+    let asked = endpoint.as_deref().map(socket).filter(|s| s.starts_with('/')).map(str::to_owned);
     let others = SOCKETS.iter().map(|s| (*s).to_owned()).filter(|s| Some(s) != asked.as_ref());
-    let sockets = asked.clone().into_iter().chain(others).collect();
+    let sockets = asked.iter().cloned().chain(others).collect();
     let replies = node.probe(&Ask { units: systemd::asked(), cri: sockets });
     systemd::collect(&mut ctx, &replies, &packages);
     let cri = cri::running(&mut ctx, &replies);
@@ -114,9 +113,14 @@ fn programs(process: Option<&Process>, unit: Option<&Vec<Argument>>) -> Vec<Stri
     running.into_iter().chain(unit.and_then(|u| u.first()).map(|a| a.text().to_owned())).collect()
 }
 
+/// The path in an endpoint.
+fn socket(endpoint: &str) -> &str {
+    endpoint.strip_prefix("unix://").unwrap_or(endpoint)
+}
+
 /// Of several containerds, the one that listens where the kubelet asks.
 fn behind<'a>(running: &'a [Process], endpoint: Option<&str>) -> Option<&'a Process> {
-    let socket = endpoint.map(|e| e.strip_prefix("unix://").unwrap_or(e));
+    let socket = endpoint.map(socket);
     let listens = |p: &&Process| {
         let address = p.flag(&["--address", "-a"]).map_or_else(|| SOCKETS[0].to_owned(), |(path, _)| path);
         socket.is_none_or(|socket| socket.trim_start_matches("/var") == address.trim_start_matches("/var"))

@@ -221,19 +221,25 @@ fn in_force(id: FactId, what: &What, when: When) -> InForce {
     match what {
         What::One(said) => one(said, drop_live),
         What::Each(said) => each(said),
-        What::Rows(Known::Is(rows)) => table(id, rows, drop_live),
-        What::Rows(Known::Absent(note)) => InForce::bare(Known::Absent(note.clone())),
-        What::Rows(Known::Unknown(why)) => InForce::bare(Known::Unknown(why.clone())),
+        What::Rows(rows) => known(rows, |rows| table(id, rows, drop_live)),
+    }
+}
+
+/// What is made of a thing that is known; what is absent or unknown stays so.
+fn known<T>(thing: &Known<T>, make: impl FnOnce(&T) -> InForce) -> InForce {
+    match thing {
+        Known::Is(thing) => make(thing),
+        Known::Absent(note) => InForce::bare(Known::Absent(note.clone())),
+        Known::Unknown(why) => InForce::bare(Known::Unknown(why.clone())),
     }
 }
 
 /// The strongest statement; of equals, the last.
 fn one(said: &Statements, drop_live: bool) -> InForce {
-    let mut said = match said {
-        Known::Is(said) => said.clone(),
-        Known::Absent(note) => return InForce::bare(Known::Absent(note.clone())),
-        Known::Unknown(why) => return InForce::bare(Known::Unknown(why.clone())),
-    };
+    known(said, |said| strongest(said.clone(), drop_live))
+}
+
+fn strongest(mut said: Vec<Said>, drop_live: bool) -> InForce {
     let live = |s: &Said| s.origin.layer == Layer::Runtime;
     // what only the running daemon tells is the best guess for its next start too
     if drop_live && !said.iter().all(live) {
@@ -263,15 +269,11 @@ fn written(said: &[Said], value: &Value) -> Option<Place> {
 }
 
 fn each(said: &Statements) -> InForce {
-    match said {
-        Known::Is(said) => InForce {
-            by: said.last().map(|s| s.origin.clone()),
-            elements: said.clone(),
-            ..InForce::bare(Known::Is(Value::List(said.iter().map(|s| s.value.clone()).collect())))
-        },
-        Known::Absent(note) => InForce::bare(Known::Absent(note.clone())),
-        Known::Unknown(why) => InForce::bare(Known::Unknown(why.clone())),
-    }
+    known(said, |said| InForce {
+        by: said.last().map(|s| s.origin.clone()),
+        elements: said.clone(),
+        ..InForce::bare(Known::Is(Value::List(said.iter().map(|s| s.value.clone()).collect())))
+    })
 }
 
 fn table(id: FactId, rows: &[crate::fact::Row], drop_live: bool) -> InForce {

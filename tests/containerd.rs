@@ -3,51 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod memory;
+
+use memory::Memory;
 use nodevet::fact::{Decl, Fact, Known, Layer, Statements, Type, Value, What, Why};
 use nodevet::model::containerd::{Effective, Input, Session, effective, generation, worlds};
-use nodevet::model::{Captured, Reader};
 use nodevet::names;
-use nodevet::text::{Kind, SourceId, Sources};
+use nodevet::text::{Kind, Sources};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 
 const MAIN: &str = "/etc/containerd/config.toml";
-
-#[derive(Clone, Debug, Default)]
-struct Memory {
-    files: BTreeMap<String, Option<String>>,
-    sources: Sources,
-}
-
-impl Reader for Memory {
-    fn file(&mut self, path: &str) -> Known<Captured> {
-        match self.files.get(path) {
-            None => Known::ABSENT,
-            Some(None) => Known::Unknown(Why::Denied(path.into())),
-            Some(Some(text)) => {
-                let id = self.sources.add(path, Kind::File, text.as_str());
-                Known::Is(Captured { id, text: text.as_str().into(), invalid_utf8: None })
-            }
-        }
-    }
-
-    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        let prefix = format!("{}/", dir.trim_end_matches('/'));
-        let below = self.files.keys().filter_map(|p| p.strip_prefix(&prefix));
-        let mut names: Vec<String> =
-            below.map(|p| p.split('/').next().unwrap_or_default().to_owned()).collect();
-        names.dedup();
-        if names.is_empty() { Known::ABSENT } else { Known::Is(names) }
-    }
-
-    fn is_dir(&mut self, path: &str) -> Known<bool> {
-        Known::Is(self.list(path).is().is_some())
-    }
-
-    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
-        self.sources.add(name, Kind::Default, text)
-    }
-}
 
 fn ask(g: &'static generation::Generation, memory: &mut Memory, session: &mut Session) -> Effective {
     effective(g, &input(), memory, session)
@@ -216,7 +181,8 @@ fn node() -> impl Strategy<Value = Memory> {
     let some = |p: f64| prop::option::weighted(p, prop::option::weighted(0.9, file()));
     (some(0.97), some(0.6), some(0.6)).prop_map(|(main, dropin, b)| {
         let named = [(MAIN, main), ("/etc/containerd/conf.d/a.toml", dropin), ("/etc/containerd/b.toml", b)];
-        let files = named.into_iter().filter_map(|(p, t)| t.map(|t| (p.to_owned(), t))).collect();
+        let bytes = |text: Option<String>| text.map(String::into_bytes);
+        let files = named.into_iter().filter_map(|(p, t)| t.map(|t| (p.to_owned(), bytes(t)))).collect();
         Memory { files, sources: Sources::default() }
     })
 }

@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod memory;
+
 use libtest_mimic::{Arguments, Failed, Trial};
+use memory::Memory;
 use nodevet::fact::{Fact, Known, Layer, Statements, Value, What};
 use nodevet::model::containerd::{Input, Session, effective, generation};
-use nodevet::model::{Captured, Reader};
-use nodevet::text::{Kind, SourceId, Sources};
+use nodevet::text::{Kind, Sources};
 use nodevet::version::Version;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -23,38 +25,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("d22-both-spellings", "1.4.13", "default_systemd_cgroup"),
     ("d22-both-spellings", "1.4.13", "runc.systemd_cgroup"),
 ];
-
-struct Memory {
-    files: BTreeMap<String, Vec<u8>>,
-    sources: Sources,
-}
-
-impl Reader for Memory {
-    fn file(&mut self, path: &str) -> Known<Captured> {
-        let Some(bytes) = self.files.get(path) else { return Known::ABSENT };
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        let invalid_utf8 = String::from_utf8(bytes.clone()).err().map(|e| e.utf8_error().valid_up_to());
-        let id = self.sources.add(path, Kind::File, text.as_str());
-        Known::Is(Captured { id, text: text.into(), invalid_utf8 })
-    }
-
-    fn list(&mut self, dir: &str) -> Known<Vec<String>> {
-        let prefix = format!("{}/", dir.trim_end_matches('/'));
-        let below = self.files.keys().filter_map(|p| p.strip_prefix(&prefix));
-        let mut names: Vec<String> =
-            below.map(|p| p.split('/').next().unwrap_or_default().to_owned()).collect();
-        names.dedup();
-        if names.is_empty() { Known::ABSENT } else { Known::Is(names) }
-    }
-
-    fn is_dir(&mut self, path: &str) -> Known<bool> {
-        Known::Is(self.list(path).is().is_some())
-    }
-
-    fn default(&mut self, name: &str, text: &'static str) -> SourceId {
-        self.sources.add(name, Kind::Default, text)
-    }
-}
 
 /// What the facts say, as plain text: `?` unknown, `-` absent.
 fn shown(said: &Statements) -> String {
@@ -133,7 +103,7 @@ fn ask(case: &Path, expected: &Json, version: &str, systemd: bool) -> Result<Ans
             None => format!("{DIR}/{name}"),
         };
         let bytes = std::fs::read(case.join(name)).map_err(|e| format!("{name}: {e}"))?;
-        files.insert(path, substitute(&bytes));
+        files.insert(path, Some(substitute(&bytes)));
     }
     let main = expected["main"].as_str().unwrap_or_default();
     let path = match (main, main.strip_prefix("ETC_CONTAINERD/")) {
