@@ -3,6 +3,7 @@
 //! pkg/kubelet/kubelet.go (getCgroupDriverFromCRI), read for v1.28 to v1.36.
 
 pub mod config;
+pub mod effective;
 pub mod flags;
 
 use crate::version::Version;

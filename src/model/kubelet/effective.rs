@@ -1,0 +1,126 @@
+//! A whole KubeletConfiguration as it is in force: for each field what was said of it, in order.
+
+use crate::fact::{Known, Origin, Said, Value, Why};
+use std::collections::BTreeMap;
+
+/// The names of a field, outermost first, as the v1beta1 file spells them; for a map its key is the last.
+pub type Path = Vec<String>;
+
+/// What is in force, and what it overrode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effective {
+    /// Statements, weakest first: the last is in force. Fields that hold their zero value have none.
+    pub(super) said: BTreeMap<Path, Vec<Said>>,
+    /// A source that could not be read: what nothing after it says is not known.
+    pub(super) covered: Option<Why>,
+}
+
+impl Effective {
+    /// All statements about a field, weakest first.
+    pub fn statements(&self, path: &[&str]) -> Known<&[Said]> {
+        match (self.find(path), &self.covered) {
+            (Some(said), _) if !said.is_empty() => Known::Is(said),
+            (_, Some(why)) => Known::Unknown(why.clone()),
+            _ => Known::ABSENT,
+        }
+    }
+
+    /// The value in force; absent when it is the zero value and said nowhere.
+    pub fn value(&self, path: &[&str]) -> Known<&Value> {
+        match self.statements(path) {
+            Known::Is(said) => said.last().map_or(Known::ABSENT, |last| Known::Is(&last.value)),
+            Known::Absent(note) => Known::Absent(note),
+            Known::Unknown(why) => Known::Unknown(why),
+        }
+    }
+
+    /// A boolean; the zero value when nothing says it.
+    pub fn bool(&self, path: &[&str]) -> Known<bool> {
+        self.or_zero(path, |value| value.as_bool().unwrap_or_default())
+    }
+
+    /// A number; the zero value when nothing says it.
+    pub fn int(&self, path: &[&str]) -> Known<i64> {
+        self.or_zero(path, |value| value.as_int().unwrap_or_default())
+    }
+
+    /// A text; empty when nothing says it.
+    pub fn text(&self, path: &[&str]) -> Known<String> {
+        self.or_zero(path, |value| value.as_text().unwrap_or_default().to_owned())
+    }
+
+    /// The texts of a list; empty when nothing says it.
+    pub fn list(&self, path: &[&str]) -> Known<Vec<String>> {
+        self.or_zero(path, |value| match value {
+            Value::List(items) => items.iter().map(Value::to_string).collect(),
+            other => vec![other.to_string()],
+        })
+    }
+
+    /// The entries of a map with what was said of each, by key. Maps are never part covered: of one
+    /// that an unread source may have set nothing is known.
+    pub fn entries(&self, path: &[&str]) -> Known<Vec<(&str, &Said)>> {
+        let mut found = Vec::new();
+        for (at, said) in &self.said {
+            if let [outer @ .., key] = at.as_slice()
+                && outer.iter().map(String::as_str).eq(path.iter().copied())
+                && let Some(last) = said.last()
+            {
+                found.push((key.as_str(), last));
+            }
+        }
+        match &self.covered {
+            Some(why) => Known::Unknown(why.clone()),
+            None => Known::Is(found),
+        }
+    }
+
+    /// Where the value in force was said.
+    pub fn origin(&self, path: &[&str]) -> Option<&Origin> {
+        Some(&self.find(path)?.last()?.origin)
+    }
+
+    fn find(&self, path: &[&str]) -> Option<&[Said]> {
+        let path: Path = path.iter().map(|name| (*name).to_owned()).collect();
+        self.said.get(&path).map(Vec::as_slice)
+    }
+
+    fn or_zero<T: Default>(&self, path: &[&str], read: impl FnOnce(&Value) -> T) -> Known<T> {
+        match self.value(path) {
+            Known::Is(value) => Known::Is(read(value)),
+            Known::Absent(_) => Known::Is(T::default()),
+            Known::Unknown(why) => Known::Unknown(why),
+        }
+    }
+}
+
+/// How far a start gets: the stages of upstream's cmd/kubelet/app/server.go up to the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    Flags,
+    ConfigLoad,
+    DropIn,
+    FeatureGates,
+    Validate,
+}
+
+impl Stage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Flags => "flags",
+            Stage::ConfigLoad => "config-load",
+            Stage::DropIn => "drop-in",
+            Stage::FeatureGates => "feature-gates",
+            Stage::Validate => "validate",
+        }
+    }
+}
+
+/// Something that stops the kubelet before it asks the runtime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub stage: Stage,
+    /// What is true, with the values.
+    pub message: String,
+    pub origin: Origin,
+}
