@@ -162,8 +162,10 @@ impl<'a> Groups<'a> {
             }
             let breaks = outcomes.iter().filter(|(_, broken)| broken.contains(&true));
             let named: Vec<String> = breaks.filter_map(|(g, _)| generations.get(*g)).cloned().collect();
-            missing
-                .push(Missing { fact: format!("{of}.version"), why: Why::NeedsVersion { of, worlds: named } });
+            missing.push(Missing {
+                fact: format!("{of}.version"),
+                why: Why::NeedsVersion { of, worlds: named },
+            });
         }
         missing
     }
