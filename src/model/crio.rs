@@ -4,6 +4,7 @@
 
 mod files;
 mod read;
+mod settings;
 mod validate;
 
 use super::Reader;

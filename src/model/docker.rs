@@ -4,6 +4,7 @@
 
 mod driver;
 mod file;
+mod flags;
 mod options;
 mod settings;
 

@@ -1,15 +1,12 @@
 //! One file after the other laid over what is known: key by key, but a runtime's table whole.
 
+use super::settings::look_alikes;
 use super::{Fatal, Generation, Input, Statements, default, told};
-use crate::fact::{Known, Layer, Origin, Row, Said, Value};
+use crate::fact::{Layer, Origin, Row};
 use crate::model::Captured;
 use crate::model::toml::{self, Dialect, Item, Key, Node, Table};
 use crate::text::{Place, SourceId, Span};
 use std::collections::BTreeMap;
-
-/// Names of other programs' driver settings, and of CRI-O's own in other spellings, without
-/// punctuation and in lower case.
-const LOOKS_ALIKE: [&str; 4] = ["cgroupmanager", "cgroupdriver", "nativecgroupdriver", "systemdcgroup"];
 
 /// One runtime: what a table says of it, with the place of the value.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +83,7 @@ impl Merged {
         is_main: bool,
     ) -> Result<(), Fatal> {
         let root = parse(generation, file)?;
-        self.look_alikes(file, &root, &mut Vec::new());
+        look_alikes(file, &root, &mut Vec::new(), &mut self.settings);
         let fatal = |span, message| Fatal { place: Place { source: file.id, span }, message };
         self.drop_built_in(generation, file, &root);
         let layer = if is_main { Layer::File } else { Layer::DropIn };
@@ -143,53 +140,6 @@ impl Merged {
             self.dropped = Some(Place { source: file.id, span: node.span });
         }
     }
-
-    /// Keys that look like a driver setting, wherever they stand.
-    fn look_alikes(&mut self, file: &Captured, table: &Table, path: &mut Vec<String>) {
-        for (key, node) in &table.entries {
-            path.push(key.name.clone());
-            let letters: String = path
-                .join("")
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .collect::<String>()
-                .to_ascii_lowercase();
-            let own: String =
-                key.name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-            let alike = LOOKS_ALIKE.contains(&own.as_str()) || letters.ends_with("nativecgroupdriver");
-            match &node.item {
-                Item::Table(inner) => self.look_alikes(file, inner, path),
-                Item::Text(_) | Item::Bool(_) if alike => {
-                    let place = Place { source: file.id, span: node.span };
-                    self.settings.push(setting(path, &file.text[node.span.start..node.span.end], place));
-                }
-                _ => {}
-            }
-            path.pop();
-        }
-    }
-}
-
-fn setting(path: &[String], value: &str, place: Place) -> Row {
-    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
-    let is = |part: &str, name: &str| part.eq_ignore_ascii_case(name);
-    let because = match parts.as_slice() {
-        [crio, runtime, key] if is(crio, "crio") && is(runtime, "runtime") && is(key, "cgroup_manager") => {
-            None
-        }
-        [.., key] if is(key, "cgroup_manager") => Some("CRI-O reads it in [crio.runtime] only"),
-        _ => Some("CRI-O calls it cgroup_manager"),
-    };
-    let cell = |value: Value| {
-        let written = path.to_vec().into();
-        Known::Is(vec![Said { value, origin: Origin { written, ..Origin::new(Layer::File, place) } }])
-    };
-    vec![
-        ("key", cell(Value::text(parts.join(".")))),
-        ("value", cell(Value::text(value.trim_matches(['"', '\''])))),
-        ("effective", cell(Value::Bool(because.is_none()))),
-        ("because", because.map_or(Known::ABSENT, |because| cell(Value::text(because)))),
-    ]
 }
 
 fn parse(generation: Generation, file: &Captured) -> Result<Table, Fatal> {

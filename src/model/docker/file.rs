@@ -1,7 +1,8 @@
 //! daemon.json: its encoding, which keys it may have, and what it says. From moby's
 //! daemon/config/config.go (getConflictFreeConfiguration, findConfigurationConflicts).
 
-use super::options::{self, Given, Takes};
+use super::flags::Takes;
+use super::options::{self, Given};
 use super::{Fatal, Generation};
 use crate::fact::{Known, Why};
 use crate::model::Captured;
