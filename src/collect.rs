@@ -1,9 +1,9 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
-mod cgroup;
+pub(crate) mod cgroup;
 mod containerd;
-mod cri;
+pub(crate) mod cri;
 mod ctx;
 mod host;
 mod kernel;
