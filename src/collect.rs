@@ -2,9 +2,9 @@
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
 mod agree;
-mod cgroup;
+pub(crate) mod cgroup;
 mod containerd;
-mod cri;
+pub(crate) mod cri;
 mod crio;
 mod ctx;
 mod docker;
