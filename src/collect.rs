@@ -2,6 +2,7 @@
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
 mod cgroup;
+mod command;
 mod containerd;
 mod cri;
 mod ctx;
@@ -17,7 +18,6 @@ use crate::model::unit::{self, Argument};
 use crate::node::Node;
 use crate::node::live::Ask;
 use crate::resolve::{Collected, Variant};
-use crate::text::Place;
 use crate::version::Version;
 use containerd::{Daemon, Told};
 use ctx::Ctx;
@@ -55,13 +55,13 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     let processes = process::scan(&mut ctx);
 
     // the kubelet first: it names the socket
-    let unit = command_line(&mut ctx, "kubelet.service");
     let process = processes.as_ref().and_then(|p| p.kubelet.as_ref().map_or(Known::ABSENT, Known::Is));
+    let started = command::kubelet(&mut ctx, &process);
     let holder = processes.is().and_then(|p| p.holder.as_ref());
-    let exes = programs(process.is().copied().or(holder), unit.is());
+    let exes = programs(process.is().copied().or(holder), started.next.is().map(|unit| &unit.arguments));
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
-    let running = process.map(|p| arguments(&p.arguments));
-    let told = unit.map(|unit| arguments(&unit));
+    let running = started.running.map(|command| command.args());
+    let told = started.next.map(|command| command.args());
     let kubelet = kubelet::collect(&mut ctx, &running, &told, parsed(&said).as_ref());
     ctx.say(Fact::one("kubelet.version", said));
 
@@ -94,17 +94,7 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
 
 /// The command line that a unit would start, variables replaced.
 fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
-    unit::load(ctx, name).and_then(|unit| {
-        for (place, message) in &unit.problems {
-            ctx.problem(*place, message.clone());
-        }
-        unit.starts(ctx)
-    })
-}
-
-/// Arguments with their places, without the program's own name.
-fn arguments(line: &[Argument]) -> Vec<(String, Place)> {
-    line.iter().skip(1).map(|a| (a.text().to_owned(), a.place_from(0))).collect()
+    command::of_unit(ctx, name).map(|command| command.arguments)
 }
 
 /// Where a daemon's program may be: as it runs, then as its unit says.
