@@ -14,6 +14,8 @@ mod systemd;
 mod version;
 
 use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, What, Why};
+use crate::model::kubelet::flags;
+use crate::model::kubelet::merge::DROP_IN_VARIABLE;
 use crate::model::unit::{self, Argument};
 use crate::node::Node;
 use crate::node::live::Ask;
@@ -60,9 +62,9 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     let holder = processes.is().and_then(|p| p.holder.as_ref());
     let exes = programs(process.is().copied().or(holder), started.next.is().map(|unit| &unit.arguments));
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
-    let running = started.running.map(|command| command.args());
-    let told = started.next.map(|command| command.args());
-    let kubelet = kubelet::collect(&mut ctx, &running, &told, parsed(&said).as_ref());
+    let running = kubelet_command(&mut ctx, started.running);
+    let told = kubelet_command(&mut ctx, started.next);
+    let kubelet = kubelet::collect(&mut ctx, running, told, parsed(&said).as_ref());
     ctx.say(Fact::one("kubelet.version", said));
 
     let endpoint = endpoint(&kubelet);
@@ -90,6 +92,19 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     };
     let containerd = containerd::collect(&mut ctx, daemon);
     ctx.finish(containerd, kubelet)
+}
+
+/// What a start of the kubelet tells it. Its environment is looked at only where a directory of
+/// drop-ins is named: nothing else of it counts.
+fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kubelet::Command> {
+    command.map(|command| {
+        let args = command.args();
+        let variable = match flags::value(&args, "config-dir") {
+            Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
+            None => Known::ABSENT,
+        };
+        kubelet::Command { args, variable }
+    })
 }
 
 /// The command line that a unit would start, variables replaced.
