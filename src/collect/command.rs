@@ -16,9 +16,6 @@ const SCRIPTS: [&str; 4] =
 pub(crate) struct Command {
     /// With the program's own name; variables replaced.
     pub(crate) arguments: Vec<Argument>,
-    /// Files of `EnvironmentFile=` that are not there though they must be, where they are named:
-    /// systemd does not start the unit.
-    pub(crate) missing: Vec<(Place, String)>,
     environment: Told,
 }
 
@@ -53,16 +50,14 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
             ctx.problem(*place, message.clone());
         }
         unit.starts(ctx).map(|arguments| {
-            let environment = unit.environment(ctx);
-            let missing = environment.missing.clone();
-            Command { arguments, missing, environment: Told::Unit(environment) }
+            let environment = Told::Unit(unit.environment(ctx));
+            Command { arguments, environment }
         })
     })
 }
 
 fn of_process(process: &Process) -> Command {
-    let environment = Told::Process(process.pid);
-    Command { arguments: process.arguments.clone(), missing: Vec::new(), environment }
+    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid) }
 }
 
 /// Whether something else than systemd is known to start daemons.

@@ -178,16 +178,3 @@ fn a_shell_script_is_not_read() {
     assert_eq!(ask(&[script, unit]), Known::Is(1));
     assert_eq!(ask(&[conf]), Known::ABSENT);
 }
-
-#[test]
-fn a_file_that_must_be_there_is_missed() {
-    let unit =
-        "[Service]\nEnvironmentFile=/etc/kubelet.env\nEnvironmentFile=-/etc/other\nExecStart=/k $ARGS\n";
-    let node = node(&[("/etc/systemd/system/kubelet.service", unit)]);
-    let options = Options::default();
-    let mut ctx = Ctx::new(&node, &options);
-    let Known::Is(command) = of_unit(&mut ctx, "kubelet.service") else { panic!("no unit") };
-    let missing: Vec<_> =
-        command.missing.iter().map(|(place, path)| (ctx.sources.slice(*place), path)).collect();
-    assert_eq!(missing, [("/etc/kubelet.env", &"/etc/kubelet.env".to_owned())]);
-}
