@@ -123,6 +123,15 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// How many rows a table has.
+    pub(crate) fn known_rows(&self, name: &str) -> Known<usize> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::Rows(rows)) => rows.as_ref().map(Vec::len),
+            Some(What::Each(said)) => said.as_ref().map(Vec::len),
+            _ => Known::Unknown(Why::Unread),
+        }
+    }
+
     pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
         let problem = Problem { place, message: message.into() };
         if !self.problems.contains(&problem) {
