@@ -2,11 +2,13 @@
 
 use crate::fact::Known;
 use crate::finding::{Finding, Missing, Outcome, Severity, Verdict};
-use crate::resolve::{Snapshot, Worlds};
+use crate::resolve::{InForce, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
 use crate::text::Sources;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 mod confidence;
 mod show;
@@ -14,7 +16,7 @@ mod view;
 mod worlds;
 
 use view::View;
-use worlds::Groups;
+use worlds::{Group, Groups};
 
 /// Judges every rule, at the moment that it asks for, in every world that matters to it.
 /// Verdicts come in the order of the rules, and for a table in the order of its rows.
@@ -25,7 +27,8 @@ pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) 
         let reads = rule.reads();
         let groups = Groups::of(rule, &reads, moment);
         let context = Context { rule, reads: &reads, worlds: moment, sources };
-        let judged: Vec<_> = groups.facts().map(|facts| judge(&context, facts)).collect();
+        let mut quiet = (groups.all().len() > 1).then(Quiet::new);
+        let judged: Vec<_> = groups.all().iter().map(|group| judge(&context, group, &mut quiet)).collect();
         let read: Vec<String> = reads.iter().map(|at| at.name(rule.each)).collect();
         verdicts.extend(groups.combine(rule.each, judged).into_iter().map(|outcome| Verdict {
             code: rule.code.clone(),
@@ -53,8 +56,13 @@ impl Judged {
     }
 }
 
-/// One world's answer.
-fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
+/// What rows came to where that was nothing to tell of: by the first group that differs in rows
+/// alone, and the row.
+type Quiet = BTreeMap<(usize, *const Vec<InForce>), Answer>;
+
+/// One group's answer.
+fn judge(context: &Context<'_>, group: &Group<'_>, quiet: &mut Option<Quiet>) -> Judged {
+    let facts = group.facts;
     let Some(table) = context.rule.each else {
         return Judged::Whole(context.law(&View { facts, each: None, row: None }));
     };
@@ -67,9 +75,20 @@ fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
         }
         Known::Is(_) => {}
     }
-    let rows = in_force.rows.iter().enumerate();
-    let view = |row| View { facts, each: Some(table), row: Some(row) };
-    Judged::Rows(rows.map(|(index, cells)| context.law(&view((index, cells)))).collect())
+    let mut answers = Vec::with_capacity(in_force.rows.len());
+    for (index, cells) in in_force.rows.iter().enumerate() {
+        let key = (group.apart_from_rows, Arc::as_ptr(cells));
+        if let Some(known) = quiet.as_ref().and_then(|quiet| quiet.get(&key)) {
+            answers.push(known.clone());
+            continue;
+        }
+        let answer = context.law(&View { facts, each: Some(table), row: Some((index, cells)) });
+        if let Some(quiet) = quiet.as_mut().filter(|_| worlds::quiet(&answer)) {
+            quiet.insert(key, answer.clone());
+        }
+        answers.push(answer);
+    }
+    Judged::Rows(answers)
 }
 
 struct Context<'a> {

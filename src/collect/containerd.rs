@@ -10,6 +10,7 @@ use crate::names;
 use crate::resolve::Variant;
 use crate::text::{Kind, Place, Span};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Where containerd reads without being told.
 const DEFAULT: &str = "/etc/containerd/config.toml";
@@ -202,7 +203,8 @@ fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
         for row in rows {
             let name = row.iter().find(|(column, _)| *column == "name").and_then(|(_, said)| text_of(said));
             let Some(live) = name.and_then(|name| daemon.live_handlers.get(&name)) else { continue };
-            if let Some((_, Known::Is(said))) = row.iter_mut().find(|(column, _)| *column == "systemd_cgroup")
+            if let Some((_, Known::Is(said))) =
+                Arc::make_mut(row).iter_mut().find(|(column, _)| *column == "systemd_cgroup")
             {
                 said.push(live.clone());
             }
