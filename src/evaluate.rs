@@ -2,12 +2,11 @@
 
 use crate::fact::Known;
 use crate::finding::{Finding, Missing, Outcome, Severity, Verdict};
-use crate::resolve::{InForce, Worlds};
+use crate::resolve::{Cells, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
 use crate::text::Sources;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 mod confidence;
@@ -27,8 +26,7 @@ pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) 
         let reads = rule.reads();
         let groups = Groups::of(rule, &reads, moment);
         let context = Context { rule, reads: &reads, worlds: moment, sources };
-        let mut quiet = (groups.all().len() > 1).then(Quiet::new);
-        let judged: Vec<_> = groups.all().iter().map(|group| judge(&context, group, &mut quiet)).collect();
+        let judged = context.judge_all(groups.all());
         let read: Vec<String> = reads.iter().map(|at| at.name(rule.each)).collect();
         verdicts.extend(groups.combine(rule.each, judged).into_iter().map(|outcome| Verdict {
             code: rule.code.clone(),
@@ -56,41 +54,6 @@ impl Judged {
     }
 }
 
-/// What rows came to where that was nothing to tell of: by the first group that differs in rows
-/// alone, and the row.
-type Quiet = BTreeMap<(usize, *const Vec<InForce>), Answer>;
-
-/// One group's answer.
-fn judge(context: &Context<'_>, group: &Group<'_>, quiet: &mut Option<Quiet>) -> Judged {
-    let facts = group.facts;
-    let Some(table) = context.rule.each else {
-        return Judged::Whole(context.law(&View { facts, each: None, row: None }));
-    };
-    let in_force = facts.get(table);
-    match &in_force.value {
-        Known::Absent(_) => return Judged::Whole(None),
-        Known::Unknown(why) => {
-            let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
-            return Judged::Whole(Some(Outcome::Unknown(vec![missing])));
-        }
-        Known::Is(_) => {}
-    }
-    let mut answers = Vec::with_capacity(in_force.rows.len());
-    for (index, cells) in in_force.rows.iter().enumerate() {
-        let key = (group.apart_from_rows, Arc::as_ptr(cells));
-        if let Some(known) = quiet.as_ref().and_then(|quiet| quiet.get(&key)) {
-            answers.push(known.clone());
-            continue;
-        }
-        let answer = context.law(&View { facts, each: Some(table), row: Some((index, cells)) });
-        if let Some(quiet) = quiet.as_mut().filter(|_| worlds::quiet(&answer)) {
-            quiet.insert(key, answer.clone());
-        }
-        answers.push(answer);
-    }
-    Judged::Rows(answers)
-}
-
 struct Context<'a> {
     rule: &'a Rule,
     reads: &'a [Ref],
@@ -98,7 +61,52 @@ struct Context<'a> {
     sources: &'a Sources,
 }
 
+/// How far to look for the row of another group that comes next.
+const AHEAD: usize = 8;
+
 impl Context<'_> {
+    fn judge_all(&self, groups: &[Group<'_>]) -> Vec<Judged> {
+        let mut judged: Vec<Judged> = Vec::with_capacity(groups.len());
+        for (index, group) in groups.iter().enumerate() {
+            // the last one that differs in rows alone: what rows in common came to is known
+            let like = |g: &Group| g.apart_from_rows == group.apart_from_rows;
+            let last = groups[..index].iter().rposition(like).and_then(|at| Some((groups.get(at)?, &judged[at])));
+            let answers = self.judge(group, last);
+            judged.push(answers);
+        }
+        judged
+    }
+
+    /// One group's answer.
+    fn judge(&self, group: &Group<'_>, last: Option<(&Group<'_>, &Judged)>) -> Judged {
+        let facts = group.facts;
+        let Some(table) = self.rule.each else {
+            return Judged::Whole(self.law(&View { facts, each: None, row: None }));
+        };
+        let in_force = facts.get(table);
+        match &in_force.value {
+            Known::Absent(_) => return Judged::Whole(None),
+            Known::Unknown(why) => {
+                let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
+                return Judged::Whole(Some(Outcome::Unknown(vec![missing])));
+            }
+            Known::Is(_) => {}
+        }
+        let known: &[Cells] = last.map_or(&[], |(group, _)| &group.facts.get(table).rows);
+        let answers = last.map_or(&[][..], |(_, judged)| judged.rows());
+        let mut next = 0;
+        let mut judged = Vec::with_capacity(in_force.rows.len());
+        for (index, cells) in in_force.rows.iter().enumerate() {
+            let found = known.iter().skip(next).take(AHEAD).position(|row| Arc::ptr_eq(row, cells)).map(|at| next + at);
+            next = found.map_or(next, |at| at + 1);
+            // what is told of a row names its place in the table
+            let answer = found.and_then(|at| answers.get(at)).filter(|answer| worlds::quiet(answer));
+            let law = || self.law(&View { facts, each: Some(table), row: Some((index, cells)) });
+            judged.push(answer.cloned().unwrap_or_else(law));
+        }
+        Judged::Rows(judged)
+    }
+
     /// Given this, expect that. What comes out absent does not apply. Where it is not known whether
     /// the law applies, it is kept all the same if what it expects is true.
     fn law(&self, view: &View<'_>) -> Answer {

@@ -4,7 +4,7 @@
 use super::load::{Effect, File, Load};
 use super::migrate::{self, CRI, IMAGES, RUNTIME};
 use super::session::World;
-use super::tree::{Shared, Tree};
+use super::tree::{Shared, Tree, Val};
 use super::{Effective, generation::Pipeline, paths};
 use crate::fact::{Known, Row, Value};
 use crate::text::{Place, SourceId, Span};
@@ -41,8 +41,9 @@ pub(super) fn dropins(main: &str, load: &Load, world: &mut World) -> Known<Vec<D
 /// What the generations of one configuration have in common.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// By the place of the key, the version and whether it has an effect.
-    keys: RefCell<BTreeMap<(Place, i64, bool), Arc<Row>>>,
+    /// By the address of the section (documents are kept) and the version, for each of its keys:
+    /// without effect, with it.
+    keys: RefCell<BTreeMap<(*const Val, i64), Vec<[Option<Arc<Row>>; 2]>>>,
     /// The settings of a document that look like a cgroup driver.
     settings: RefCell<Vec<(Shared, Rc<Settings>)>>,
 }
@@ -94,7 +95,11 @@ impl Effective {
             for (id, section) in sections(self, file) {
                 let read = self.read_there(file, id, section);
                 let cri = [CRI, RUNTIME, IMAGES, "cri"].contains(&&**id);
-                for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
+                let entries = section.table().map_or(&[][..], |t| &t.entries);
+                let mut known = self.rows.keys.borrow_mut();
+                let known = known.entry((Rc::as_ptr(section), version)).or_default();
+                known.resize_with(entries.len(), Default::default);
+                for ((name, value), known) in entries.iter().zip(known) {
                     let effective = self.is_field(&read, name);
                     if effective && !cri {
                         continue;
@@ -102,17 +107,15 @@ impl Effective {
                     let place = value.at.key();
                     let cell = |v: Value| self.placed(v, Some(place));
                     let row = || {
-                        vec![
+                        Arc::new(vec![
                             ("path", cell(Value::text(file.path.as_str()))),
                             ("file_version", cell(Value::Int(version))),
                             ("plugin", cell(Value::text(&**id))),
                             ("name", self.at_key(Value::text(&**name), place, value)),
                             ("effective", cell(Value::Bool(effective))),
-                        ]
+                        ])
                     };
-                    let mut known = self.rows.keys.borrow_mut();
-                    let row = known.entry((place, version, effective)).or_insert_with(|| Arc::new(row()));
-                    rows.push(row.clone());
+                    rows.push(known[usize::from(effective)].get_or_insert_with(row).clone());
                 }
             }
         }
