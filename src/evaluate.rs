@@ -19,8 +19,13 @@ use worlds::{Group, Groups};
 
 /// Judges every rule, at the moment that it asks for, in every world that matters to it.
 /// Verdicts come in the order of the rules, and for a table in the order of its rows.
-pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) -> Vec<Verdict> {
-    let mut verdicts = Vec::with_capacity(rules.len());
+pub fn evaluate<'r>(
+    rules: impl IntoIterator<Item = &'r Rule>,
+    now: &Worlds,
+    next: &Worlds,
+    sources: &Sources,
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     for rule in rules {
         let moment = if rule.at == At::NextStart { next } else { now };
         let reads = rule.reads();
@@ -70,7 +75,8 @@ impl Context<'_> {
         for (index, group) in groups.iter().enumerate() {
             // the last one that differs in rows alone: what rows in common came to is known
             let like = |g: &Group| g.apart_from_rows == group.apart_from_rows;
-            let last = groups[..index].iter().rposition(like).and_then(|at| Some((groups.get(at)?, &judged[at])));
+            let last =
+                groups[..index].iter().rposition(like).and_then(|at| Some((groups.get(at)?, &judged[at])));
             let answers = self.judge(group, last);
             judged.push(answers);
         }
@@ -97,7 +103,12 @@ impl Context<'_> {
         let mut next = 0;
         let mut judged = Vec::with_capacity(in_force.rows.len());
         for (index, cells) in in_force.rows.iter().enumerate() {
-            let found = known.iter().skip(next).take(AHEAD).position(|row| Arc::ptr_eq(row, cells)).map(|at| next + at);
+            let found = known
+                .iter()
+                .skip(next)
+                .take(AHEAD)
+                .position(|row| Arc::ptr_eq(row, cells))
+                .map(|at| next + at);
             next = found.map_or(next, |at| at + 1);
             // what is told of a row names its place in the table
             let answer = found.and_then(|at| answers.get(at)).filter(|answer| worlds::quiet(answer));
@@ -134,7 +145,7 @@ impl Context<'_> {
             severity,
             confidence,
             certainty,
-            message: self.rule.message.fill(view),
+            message: self.rule.told.message.fill(view),
             labels: show::labels(self.rule, view, self.sources),
             fixes: show::fixes(self.rule, view),
             facts: show::facts(self.rule, self.reads, view),

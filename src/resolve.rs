@@ -6,6 +6,8 @@ use crate::fact::{
 use crate::names::{self, FactId};
 use crate::text::{Place, Sources};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Everything collectors brought. The only input of resolving.
@@ -19,6 +21,9 @@ pub struct Collected {
     /// The same for the kubelet.
     pub kubelet: Vec<Variant>,
     pub problems: Vec<Problem>,
+    /// What models made on the way. Nothing reads it: it goes with the look, since handing back
+    /// thousands of small pieces takes time.
+    pub kept: Vec<Rc<dyn fmt::Debug>>,
 }
 
 /// What one generation of a daemon makes of the same texts.
@@ -91,11 +96,10 @@ impl Snapshot {
         self.0[id.index()] = Arc::new(in_force);
     }
 
-    /// Whether a fact is the same in another snapshot, with all that led to it. Tables are only the
-    /// same where they were resolved once for both.
+    /// Whether a fact was resolved once for this snapshot and another one: then it is the same, with
+    /// all that led to it.
     pub fn alike(&self, other: &Snapshot, id: FactId) -> bool {
-        let (own, others) = (&self.0[id.index()], &other.0[id.index()]);
-        Arc::ptr_eq(own, others) || (own.rows.is_empty() && own == others)
+        Arc::ptr_eq(&self.0[id.index()], &other.0[id.index()])
     }
 
     /// Lays facts over this snapshot.
@@ -244,14 +248,29 @@ pub fn resolve(collected: &Collected, when: When, derive: impl Fn(&mut Snapshot)
     for (c, containerd) in cs.iter().enumerate() {
         let with_containerd = base.under(&resolved.lay(&containerd.facts));
         for (k, kubelet) in kubelets.iter().enumerate() {
-            let mut facts = with_containerd.under(kubelet);
+            let given = with_containerd.under(kubelet);
+            let mut facts = given.clone();
             derive(&mut facts);
+            share(&mut facts, &given, &worlds);
             worlds.push(World { containerd: c, kubelet: k, facts });
         }
     }
     let merged = merge(&worlds, cs, ks);
     let names = |side: &[Variant]| side.iter().map(|v| v.name.clone()).collect();
     Worlds { containerd: names(cs), kubelet: names(ks), worlds, merged }
+}
+
+/// What was derived alike in another world is one.
+fn share(facts: &mut Snapshot, given: &Snapshot, worlds: &[World]) {
+    for (index, (own, given)) in facts.0.iter_mut().zip(&given.0).enumerate() {
+        if Arc::ptr_eq(own, given) {
+            continue;
+        }
+        let mut others = worlds.iter().rev().map(|world| &world.facts.0[index]);
+        if let Some(other) = others.find(|other| *other == own) {
+            *own = Arc::clone(other);
+        }
+    }
 }
 
 /// The variants of a daemon, or in their place the empty one.

@@ -10,6 +10,7 @@ use crate::names;
 use crate::resolve::Variant;
 use crate::text::{Kind, Place, Span};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where containerd reads without being told.
@@ -110,7 +111,7 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
     let worlds = worlds(parsed(&daemon.version).as_ref(), &input, ctx, &mut session);
     let several = worlds.len() > 1;
     let mut variants = Vec::with_capacity(worlds.len());
-    for (name, effective) in worlds {
+    for (name, effective) in &worlds {
         for problem in effective.problems() {
             ctx.problem(problem.place, problem.message);
         }
@@ -119,12 +120,13 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
             said_by(&main, &mut facts);
         }
         facts.push(match (&daemon.version, several) {
-            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, &name, effective.generation()),
+            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, name, effective.generation()),
             (said, _) => Fact::one("containerd.version", said.clone()),
         });
         add_live(&mut facts, &daemon);
-        variants.push(Variant { name, facts });
+        variants.push(Variant { name: name.clone(), facts });
     }
+    ctx.kept.push(Rc::new((session, worlds)));
     variants
 }
 

@@ -36,7 +36,8 @@ pub(super) struct Group<'a> {
 impl<'a> Groups<'a> {
     pub(super) fn of(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Groups<'a> {
         let relevant = relevant(rule, reads, worlds);
-        let mentions = if relevant.len() > 1 { rule.mentions() } else { Vec::new() };
+        let differs = |id: &FactId| relevant.windows(2).any(|pair| !pair[0].facts.alike(&pair[1].facts, *id));
+        let mentions: Vec<FactId> = rule.mentions.iter().copied().filter(differs).collect();
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut of = Vec::with_capacity(relevant.len());
         for (index, world) in relevant.iter().enumerate() {
