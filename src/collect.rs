@@ -24,6 +24,7 @@ use crate::text::Place;
 use crate::version::Version;
 use containerd::Told;
 use ctx::Ctx;
+use kubelet::Command;
 use process::{Process, Processes};
 use std::collections::BTreeMap;
 use version::{Packages, evidence};
@@ -63,9 +64,10 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     let holder = processes.is().and_then(|p| p.holder.as_ref());
     let exes = programs(process.is().copied().or(holder), unit.is());
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
-    let running = process.map(|p| arguments(&p.arguments));
-    let told = unit.map(|unit| arguments(&unit));
-    let kubelet = kubelet::collect(&mut ctx, &running, &told, parsed(&said).as_ref());
+    let command = |line: &[Argument]| Command { args: arguments(line), variable: Known::ABSENT };
+    let running = process.map(|p| command(&p.arguments));
+    let told = unit.map(|unit| command(&unit));
+    let kubelet = kubelet::collect(&mut ctx, running, told, parsed(&said).as_ref());
     ctx.say(Fact::one("kubelet.version", said));
 
     let endpoint = endpoint(&kubelet);

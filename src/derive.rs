@@ -143,8 +143,9 @@ fn other_driver(
 /// 3. `mismatch`: runtime and kubelet use different drivers, or the systemd driver is used on a
 ///    host that systemd does not run;
 /// 4. `two-managers`: cgroupfs in use on a host that systemd runs;
-/// 5. `no-kubelet`: no kubelet, or one that has not been configured yet;
-/// 6. `agree`.
+/// 5. `kubelet-dead`: the kubelet refuses its flags or its files;
+/// 6. `no-kubelet`: no kubelet, or one that has not been configured yet;
+/// 7. `agree`.
 ///
 /// Unknown when an input is unknown that could still decide.
 fn verdict(facts: &Snapshot) -> InForce {
@@ -186,6 +187,9 @@ fn verdict(facts: &Snapshot) -> InForce {
     if let Some(with_init) = against_init(facts, subject) {
         return with_init;
     }
+    if let Some(dead) = refused(facts) {
+        return dead;
+    }
     let by = subject.by.as_ref().or(boots.by.as_ref());
     match &kubelet.value {
         Known::Unknown(why) => needs("kubelet.cgroup_driver", why),
@@ -213,6 +217,18 @@ fn default_unusable(facts: &Snapshot) -> Option<InForce> {
     let row = rows.iter().find(|row| row[default].value == Known::Is(Value::Bool(true)))?;
     let unusable = row[usable].value == Known::Is(Value::Bool(false));
     unusable.then(|| decided("runtime-dead", row[usable].by.as_ref().or(row[0].by.as_ref())))
+}
+
+/// `kubelet-dead` when the kubelet refuses something that is there.
+fn refused(facts: &Snapshot) -> Option<InForce> {
+    let accepted = facts.named("kubelet.accepted");
+    if accepted.value != Known::Is(Value::Bool(false)) {
+        return None;
+    }
+    let table = names::find("kubelet.refusals")?;
+    let (missing, _) = names::column(table, "missing")?;
+    let joined = facts.get(table).rows.iter().any(|row| row[missing].value != Known::Is(Value::Bool(true)));
+    joined.then(|| decided("kubelet-dead", accepted.by.as_ref()))
 }
 
 /// A verdict from driver and init system alone, if they give one.

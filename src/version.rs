@@ -86,6 +86,16 @@ impl Version {
         self.at_least(point).map(|b| !b)
     }
 
+    /// Which minor version of `major`; all of a later major come after every minor of this one.
+    pub fn minor_of(&self, major: u32) -> Option<u32> {
+        match self.numbers.as_slice() {
+            [first, ..] if *first > major => Some(u32::MAX),
+            [first, ..] if *first < major => Some(0),
+            [_, minor, ..] => Some(*minor),
+            _ => None,
+        }
+    }
+
     /// `at_least` for a table of literals; the literal must be a version.
     pub fn since(&self, point: &str) -> Option<bool> {
         Version::parse(point).and_then(|p| self.at_least(&p))

@@ -9,7 +9,7 @@ use memory::Memory;
 use nodevet::fact::{Decl, Fact, Known, Layer, Statements, Type, Value, What, Why};
 use nodevet::model::containerd::{Effective, Input, Session, effective, generation, worlds};
 use nodevet::names;
-use nodevet::text::{Kind, Sources};
+use nodevet::text::Kind;
 use proptest::prelude::*;
 
 const MAIN: &str = "/etc/containerd/config.toml";
@@ -183,7 +183,7 @@ fn node() -> impl Strategy<Value = Memory> {
         let named = [(MAIN, main), ("/etc/containerd/conf.d/a.toml", dropin), ("/etc/containerd/b.toml", b)];
         let bytes = |text: Option<String>| text.map(String::into_bytes);
         let files = named.into_iter().filter_map(|(p, t)| t.map(|t| (p.to_owned(), bytes(t)))).collect();
-        Memory { files, sources: Sources::default() }
+        Memory { files, ..Memory::default() }
     })
 }
 

@@ -121,7 +121,7 @@ fn ask(case: &Path, expected: &Json, version: &str, systemd: bool) -> Result<Ans
     let [generation] = generation::possible(Some(&parsed))[..] else {
         return Err(format!("{version} is of several generations"));
     };
-    let mut reader = Memory { files, sources: Sources::default() };
+    let mut reader = Memory { files, ..Memory::default() };
     let facts = effective(generation, &input, &mut reader, &mut Session::default()).facts();
     Ok(Answer { facts, sources: reader.sources })
 }

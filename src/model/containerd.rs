@@ -30,7 +30,7 @@ mod load;
 mod merge;
 mod migrate;
 mod owner;
-mod paths;
+pub(super) mod paths;
 mod plugins;
 mod report;
 mod said;

@@ -1,81 +1,79 @@
-//! The kubelet: which cgroup driver and CRI endpoint its files and flags say, per version.
-//! Facts of upstream: kubernetes cmd/kubelet/app/server.go, pkg/features/kube_features.go,
-//! pkg/kubelet/kubelet.go (getCgroupDriverFromCRI), read for v1.28 to v1.36.
+//! The kubelet: what its command line, files and drop-ins come to, per version.
+//! Facts of upstream: kubernetes cmd/kubelet/app, pkg/kubelet/apis/config and pkg/features, read for
+//! v1.28 to v1.36, and what real kubelets 1.28.15, 1.31.14, 1.34.9 and 1.36.3 did.
 
-pub mod config;
+pub mod decode;
+mod defaults;
+mod duration;
 pub mod effective;
+mod files;
 pub mod flags;
+mod internal;
+pub mod merge;
+mod schema;
+pub mod start;
+mod tree;
 
 use crate::version::Version;
 
-/// Versions that treat the cgroup driver alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Generation {
-    /// The runtime is not asked, unless a feature gate of 1.28 to 1.30 is switched on.
-    Before131,
-    /// The runtime is asked, unless the gate is switched off.
-    From131,
-    /// The runtime is asked.
-    From134,
+/// Versions that treat the same files and flags alike, as far as is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// The minor version of 1.x that stands for all of them.
+    pub minor: u32,
+    /// Which of [`STARTS`] it is; a known version keeps its own minor.
+    index: usize,
 }
 
-/// The gate that makes the kubelet ask the runtime for its driver.
-pub const GATE: &str = "KubeletCgroupDriverFromCRI";
-
-/// The documented defaults, as the file that would say them. An exact line each.
-pub const DEFAULTS: &str = "\
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-cgroupDriver: cgroupfs
-containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
-";
+/// The first minor version of each generation.
+const STARTS: [u32; 10] = [0, 24, 27, 28, 29, 30, 31, 32, 34, 35];
 
 impl Generation {
-    pub const ALL: [Generation; 3] = [Generation::Before131, Generation::From131, Generation::From134];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Generation::Before131 => "kubelet before 1.31",
-            Generation::From131 => "kubelet 1.31-1.33",
-            Generation::From134 => "kubelet 1.34 and later",
-        }
-    }
-
-    /// Name and text of what is documented of the gate.
-    pub fn gate_default(self) -> (&'static str, &'static str) {
-        match self {
-            Generation::Before131 => {
-                ("default:kubelet-1.30", "featureGates:\n  KubeletCgroupDriverFromCRI: false\n")
+    /// Names a run of neighbours, which are told by their first and last.
+    pub fn name(first: Generation, last: Generation) -> String {
+        let next = STARTS.get(last.index + 1);
+        match (first.index, next) {
+            (0, Some(next)) => format!("kubelet before 1.{next}"),
+            (0, None) => "kubelet".into(),
+            (_, None) => format!("kubelet 1.{} and later", STARTS[first.index]),
+            (_, Some(next)) if next - 1 == STARTS[first.index] => {
+                format!("kubelet 1.{}", STARTS[first.index])
             }
-            Generation::From131 => {
-                ("default:kubelet-1.31", "featureGates:\n  KubeletCgroupDriverFromCRI: true\n")
-            }
-            Generation::From134 => (
-                "default:kubelet-1.34",
-                "featureGates:\n  KubeletCgroupDriverFromCRI: true # cannot be switched off\n",
-            ),
-        }
-    }
-
-    /// The first version after the generation; a pre-release counts as what it leads to.
-    fn bounds(self) -> (Option<&'static str>, Option<&'static str>) {
-        match self {
-            Generation::Before131 => (None, Some("1.31.0-alpha")),
-            Generation::From131 => (Some("1.31.0-alpha"), Some("1.34.0-alpha")),
-            Generation::From134 => (Some("1.34.0-alpha"), None),
+            (_, Some(next)) => format!("kubelet 1.{}-1.{}", STARTS[first.index], next - 1),
         }
     }
 }
 
 /// The generations that a version may belong to: one when it is known, all without any.
 pub fn possible(version: Option<&Version>) -> Vec<Generation> {
-    let fits = |g: &Generation| {
-        let Some(version) = version else { return true };
-        let (from, to) = g.bounds();
-        from.is_none_or(|from| version.since(from) != Some(false))
-            && to.is_none_or(|to| version.since(to) != Some(true))
-    };
-    Generation::ALL.into_iter().filter(fits).collect()
+    match version.and_then(|version| version.minor_of(1)) {
+        Some(minor) => {
+            let index = STARTS.iter().rposition(|start| *start <= minor).unwrap_or(0);
+            vec![Generation { minor, index }]
+        }
+        // 1.23 stands for what came before 1.24
+        None => STARTS
+            .iter()
+            .enumerate()
+            .map(|(index, start)| Generation { minor: (*start).max(23), index })
+            .collect(),
+    }
+}
+
+/// The gate that makes the kubelet ask the runtime for its driver.
+pub const GATE: &str = "KubeletCgroupDriverFromCRI";
+
+/// Name and text of what is documented of the gate; `None` before it existed.
+pub fn gate_default(minor: u32) -> (&'static str, &'static str) {
+    match minor {
+        ..28 => ("default:kubelet-1.27", "# the runtime is not asked for its driver\n"),
+        28..31 => ("default:kubelet-1.30", "featureGates:\n  KubeletCgroupDriverFromCRI: false\n"),
+        31..34 => ("default:kubelet-1.31", "featureGates:\n  KubeletCgroupDriverFromCRI: true\n"),
+        34.. => (
+            "default:kubelet-1.34",
+            "featureGates:\n  KubeletCgroupDriverFromCRI: true # cannot be switched off\n",
+        ),
+    }
 }
 
 /// The driver that a written value stands for: it is never checked, and only this text means systemd.
@@ -89,21 +87,25 @@ mod tests {
 
     #[test]
     fn a_version_leaves_its_generations() {
-        use Generation::{Before131, From131, From134};
-        let of = |text: &str| possible(Version::parse(text).as_ref());
-        for (text, expected) in [
-            ("1.20.2", &[Before131][..]),
-            ("v1.30", &[Before131]),
-            ("1.31.0-rc.1", &[From131]),
-            ("1.31", &[From131]),
-            ("1.33.13", &[From131]),
-            ("1.34.2+k3s1", &[From134]),
-            ("2.0", &[From134]),
-            ("1", &[Before131, From131, From134]),
+        let of = |text: &str| {
+            let found = possible(Version::parse(text).as_ref());
+            found.iter().map(|g| (g.minor, Generation::name(*g, *g))).collect::<Vec<_>>()
+        };
+        for (text, minor, name) in [
+            ("1.20.2", 20, "kubelet before 1.24"),
+            ("v1.30", 30, "kubelet 1.30"),
+            ("1.31.0-rc.1", 31, "kubelet 1.31"),
+            ("1.33.13", 33, "kubelet 1.32-1.33"),
+            ("1.34.2+k3s1", 34, "kubelet 1.34"),
+            ("2.0", u32::MAX, "kubelet 1.35 and later"),
         ] {
-            assert_eq!(of(text), expected, "{text}");
+            assert_eq!(of(text), [(minor, name.to_owned())], "{text}");
         }
-        assert_eq!(possible(None), Generation::ALL);
+        assert_eq!(of("1").len(), STARTS.len());
+        let all = possible(None);
+        assert_eq!(Generation::name(all[0], all[5]), "kubelet before 1.31");
+        assert_eq!(Generation::name(all[0], all[9]), "kubelet");
+        assert_eq!(Generation::name(all[8], all[9]), "kubelet 1.34 and later");
     }
 
     #[test]

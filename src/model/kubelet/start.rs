@@ -1,0 +1,143 @@
+//! One start of the kubelet: what its command line and files come to in a version.
+
+use super::decode::Ignored;
+use super::effective::{Effective, Path, Refusal, Stage};
+use super::files::{DropIns, File, drop_ins};
+use super::flags::{self, Arg};
+use super::merge::{self, Inputs};
+use crate::fact::{Known, Layer, Origin, Said, Value, Why};
+use crate::model::Reader;
+use crate::text::{Place, Span, line_span};
+
+/// A start with all that it reads, before any version is known.
+#[derive(Debug)]
+pub struct Start {
+    pub args: Vec<Arg>,
+    base: Option<(File, Place)>,
+    drop_ins: Option<DropIns>,
+    variable: Known<bool>,
+}
+
+/// What a version makes of a start.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What is in force; absent when the files do not load.
+    pub config: Known<Effective>,
+    /// What stops the kubelet before it asks the runtime, in its order.
+    pub refusals: Vec<Refusal>,
+    /// Checks that could not be made.
+    pub unclear: Vec<(String, Why)>,
+    pub ignored: Vec<Ignored>,
+}
+
+impl Start {
+    /// Reads the files that a command line names. `variable` tells whether the environment has
+    /// [`merge::DROP_IN_VARIABLE`].
+    pub fn read(reader: &mut dyn Reader, args: Vec<Arg>, variable: Known<bool>) -> Start {
+        let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
+        let base = named("config").map(|(path, said)| {
+            // units are started in the root directory
+            let path = if path.starts_with('/') { path } else { format!("/{path}") };
+            (File::base(reader, &path), said)
+        });
+        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &dir, said));
+        Start { args, base, drop_ins, variable }
+    }
+
+    /// A start of which only the file is known, found in a usual place; `dir` is a directory of
+    /// drop-ins that installers name.
+    pub fn guessed(reader: &mut dyn Reader, path: &str, dir: Option<&str>) -> Start {
+        let file = File::base(reader, path);
+        let said = file.text.is().map(|text| Place { source: text.id, span: line_span(&text.text, 1) });
+        let drop_ins = match (dir, said) {
+            (Some(dir), Some(said)) => Some(drop_ins(reader, dir, said)),
+            _ => None,
+        };
+        let base = said.map(|said| (file, said));
+        Start { args: Vec::new(), base, drop_ins, variable: Known::ABSENT }
+    }
+
+    /// Path of the file of `--config` and where it is named.
+    pub fn config_file(&self) -> Option<(&str, Origin)> {
+        let (file, said) = self.base.as_ref()?;
+        let guessed = file.text.is().is_some_and(|text| text.id == said.source);
+        let layer = if guessed { Layer::File } else { Layer::Flag };
+        Some((&file.path, Origin::new(layer, *said)))
+    }
+
+    /// What labels point at where nothing nearer is known.
+    pub fn near(&self) -> Option<Place> {
+        let file =
+            self.base.as_ref().and_then(|(file, said)| Some(file.at(first_line(file)?).unwrap_or(*said)));
+        file.or(self.args.first().map(|(_, place)| *place))
+    }
+
+    /// The drop-ins in the order of merging, each with its first line.
+    pub fn drop_in_files(&self) -> Vec<(&str, Option<Place>)> {
+        let files = self.drop_ins.iter().flat_map(|found| &found.files);
+        let first = |file: &File| file.at(first_line(file)?);
+        files.map(|file| (file.path.as_str(), first(file))).collect()
+    }
+
+    /// The directory of drop-ins, and whether it is a link that is not followed.
+    pub fn drop_in_dir(&self) -> Option<(&str, Place, bool)> {
+        self.drop_ins.as_ref().map(|found| (found.dir.0.as_str(), found.dir.1, found.link))
+    }
+
+    /// Problems of the files' syntax, for all versions.
+    pub fn syntax_errors(&self) -> Vec<(Place, String)> {
+        let files = self.base.iter().map(|(file, _)| file);
+        let files = files.chain(self.drop_ins.iter().flat_map(|found| &found.files));
+        let broken = files.filter_map(|file| match &file.loaded {
+            Some(Err(error)) => Some((file.at(error.span)?, error.message.clone())),
+            _ => None,
+        });
+        broken.collect()
+    }
+
+    /// What a version (minor of 1.x) makes of it; `cgroup_v2` as statfs of /sys/fs/cgroup tells.
+    pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, cgroup_v2: &Known<bool>) -> Outcome {
+        let _ = cgroup_v2;
+        let inputs = Inputs {
+            base: self.base.as_ref().map(|(file, said)| (file, *said)),
+            drop_ins: self.drop_ins.as_ref(),
+            variable: &self.variable,
+            near: self.args.first().map(|(_, place)| *place),
+        };
+        let loading = merge::load(reader, &inputs, minor);
+        let mut refusals: Vec<Refusal> = Vec::new();
+        let mut config = loading.config;
+        refusals.extend(loading.refusal);
+        let config = match refusals.iter().find(|r| matches!(r.stage, Stage::ConfigLoad | Stage::DropIn)) {
+            Some(refusal) => Known::Absent(format!("the kubelet does not start: {}", refusal.message).into()),
+            None => {
+                flags_over(&mut config, &self.args);
+                Known::Is(config)
+            }
+        };
+        Outcome { config, refusals, unclear: Vec::new(), ignored: loading.ignored }
+    }
+}
+
+fn first_line(file: &File) -> Option<Span> {
+    file.text.is().map(|text| line_span(&text.text, 1))
+}
+
+fn flags_over(config: &mut Effective, args: &[Arg]) {
+    for (flag, field) in
+        [("cgroup-driver", "cgroupDriver"), ("container-runtime-endpoint", "containerRuntimeEndpoint")]
+    {
+        if let Some((text, place)) = flags::value(args, flag) {
+            set(config, vec![field.to_owned()], Value::text(text), place);
+        }
+    }
+    for (name, on, place) in flags::gates(args) {
+        set(config, vec!["featureGates".into(), name], Value::Bool(on), place);
+    }
+}
+
+/// A flag lies over all files.
+fn set(config: &mut Effective, path: Path, value: Value, place: Place) {
+    let said = Said { value, origin: Origin::new(Layer::Flag, place) };
+    config.said.entry(path).or_default().push(said);
+}
