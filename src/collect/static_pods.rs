@@ -60,10 +60,12 @@ fn files(ctx: &mut Ctx, path: &str) -> Known<Vec<File>> {
 fn row(file: &File, all: &[File]) -> Row {
     let said = |value: Value, place| Known::Is(vec![Said { value, origin: Origin::new(Layer::File, place) }]);
     let text = |text: &str, place| said(Value::text(text), place);
-    let twin = all.iter().find(|other| {
-        let same = |(name, _): &(String, Place)| other.pod.as_ref().is_some_and(|(theirs, _)| theirs == name);
-        other.path != file.path && file.pod.as_ref().is_some_and(same)
-    });
+    // the store of the kubelet has one pod of a name: of several files, that of the last
+    let same = |other: &&File| {
+        let named = |of: &File| of.pod.as_ref().map(|(name, _)| name.clone());
+        other.path > file.path && named(file).is_some() && named(other) == named(file)
+    };
+    let later = all.iter().rfind(same);
     let pod = file.pod.as_ref();
     vec![
         ("path", text(&file.path, file.place)),
@@ -71,9 +73,9 @@ fn row(file: &File, all: &[File]) -> Row {
         ("stray", said(Value::Bool(file.stray), file.place)),
         ("pod", pod.map_or(Known::ABSENT, |(name, place)| text(name, *place))),
         (
-            "same_as",
-            match (twin, pod) {
-                (Some(twin), Some((_, place))) => text(&twin.path, *place),
+            "lost_to",
+            match (later, pod) {
+                (Some(later), Some((_, place))) => text(&later.path, *place),
                 _ => Known::ABSENT,
             },
         ),

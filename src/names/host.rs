@@ -58,7 +58,7 @@ const POD: &[Decl] = &[
     ),
     steady("stray", Type::Bool, "its name is that of a backup, or has no ending of a manifest"),
     steady("pod", Type::Text, "namespace/name of the pod in it, where that can be told"),
-    steady("same_as", Type::Text, "another file that runs a pod of the same name"),
+    steady("lost_to", Type::Text, "a later file with a pod of the same name, which the kubelet runs instead"),
 ];
 
 const PROBLEM: &[Decl] = &[
