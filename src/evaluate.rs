@@ -1,13 +1,12 @@
 //! Rules over facts: verdicts. Pure, and cannot fail.
 
-use crate::fact::{Known, Value};
+use crate::fact::Known;
 use crate::finding::{Finding, Missing, Outcome, Severity, Verdict};
 use crate::resolve::{Snapshot, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
 use crate::text::Sources;
-use std::collections::BTreeMap;
 
 mod confidence;
 mod show;
@@ -15,6 +14,7 @@ mod view;
 mod worlds;
 
 use view::View;
+use worlds::Groups;
 
 /// Judges every rule, at the moment that it asks for, in every world that matters to it.
 /// Verdicts come in the order of the rules, and for a table in the order of its rows.
@@ -23,11 +23,11 @@ pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) 
     for rule in rules {
         let moment = if rule.at == At::NextStart { next } else { now };
         let reads = rule.reads();
-        let relevant = worlds::relevant(rule, &reads, moment);
+        let groups = Groups::of(rule, &reads, moment);
         let context = Context { rule, reads: &reads, worlds: moment, sources };
-        let judged: Vec<_> = relevant.iter().map(|world| judge(&context, &world.facts)).collect();
+        let judged: Vec<_> = groups.facts().map(|facts| judge(&context, facts)).collect();
         let read: Vec<String> = reads.iter().map(|at| at.name(rule.each)).collect();
-        verdicts.extend(worlds::combine(moment, &relevant, judged).into_iter().map(|outcome| Verdict {
+        verdicts.extend(groups.combine(rule.each, judged).into_iter().map(|outcome| Verdict {
             code: rule.code.clone(),
             name: rule.name.clone(),
             outcome,
@@ -41,23 +41,16 @@ pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) 
 /// world says nothing (a daemon that does not start has no handlers to judge).
 type Answer = Option<Outcome>;
 
-/// What a world says: of the rule as a whole, or of each row.
+/// What a world says: of the rule as a whole, or of each row in order.
 enum Judged {
     Whole(Answer),
-    Rows(Vec<(RowKey, Answer)>),
+    Rows(Vec<Answer>),
 }
 
 impl Judged {
-    fn rows(&self) -> &[(RowKey, Answer)] {
+    fn rows(&self) -> &[Answer] {
         if let Judged::Rows(rows) = self { rows } else { &[] }
     }
-}
-
-/// By what a row is known again in another world: its first cell, and how many like it came before.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct RowKey {
-    first: Option<Value>,
-    nth: usize,
 }
 
 /// One world's answer.
@@ -74,16 +67,9 @@ fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
         }
         Known::Is(_) => {}
     }
-    let mut rows: Vec<(RowKey, Answer)> = Vec::with_capacity(in_force.rows.len());
-    let mut seen: BTreeMap<Option<&Value>, usize> = BTreeMap::new();
-    for (index, cells) in in_force.rows.iter().enumerate() {
-        let view = View { facts, each: Some(table), row: Some((index, cells)) };
-        let first = cells.first().and_then(|cell| cell.value.is());
-        let alike = seen.entry(first).or_default();
-        rows.push((RowKey { first: first.cloned(), nth: *alike }, context.law(&view)));
-        *alike += 1;
-    }
-    Judged::Rows(rows)
+    let rows = in_force.rows.iter().enumerate();
+    let view = |row| View { facts, each: Some(table), row: Some(row) };
+    Judged::Rows(rows.map(|(index, cells)| context.law(&view((index, cells)))).collect())
 }
 
 struct Context<'a> {

@@ -85,9 +85,16 @@ impl Snapshot {
         self.0[id.index()] = Arc::new(in_force);
     }
 
+    /// Whether a fact is the same in another snapshot, with all that led to it. Tables are only the
+    /// same where they were resolved once for both.
+    pub fn alike(&self, other: &Snapshot, id: FactId) -> bool {
+        let (own, others) = (&self.0[id.index()], &other.0[id.index()]);
+        Arc::ptr_eq(own, others) || (own.rows.is_empty() && own == others)
+    }
+
     /// Lays facts over this snapshot.
     pub fn with(&self, facts: &[Fact], when: When) -> Snapshot {
-        self.under(&lay(facts, when))
+        self.under(&Resolved::new(when).lay(facts))
     }
 
     fn under(&self, laid: &[(FactId, Arc<InForce>)]) -> Snapshot {
@@ -99,10 +106,36 @@ impl Snapshot {
     }
 }
 
-/// What is in force of the facts of a collector.
-fn lay(facts: &[Fact], when: When) -> Vec<(FactId, Arc<InForce>)> {
-    let known = facts.iter().filter_map(|fact| Some((names::find(fact.name)?, &fact.what)));
-    known.map(|(id, what)| (id, Arc::new(in_force(id, what, when)))).collect()
+/// What was resolved so far: what several generations say alike is resolved once, and shared.
+struct Resolved<'a> {
+    when: When,
+    /// By the number of the fact.
+    known: Vec<Vec<(&'a What, Arc<InForce>)>>,
+}
+
+impl<'a> Resolved<'a> {
+    fn new(when: When) -> Resolved<'a> {
+        Resolved { when, known: vec![Vec::new(); names::COUNT] }
+    }
+
+    /// What is in force of the facts of a collector.
+    fn lay(&mut self, facts: &'a [Fact]) -> Vec<(FactId, Arc<InForce>)> {
+        let declared = facts.iter().filter_map(|fact| Some((names::find(fact.name)?, &fact.what)));
+        let mut laid = Vec::with_capacity(facts.len());
+        for (id, what) in declared {
+            let known = &mut self.known[id.index()];
+            let in_force = match known.iter().rev().find(|(other, _)| *other == what) {
+                Some((_, in_force)) => Arc::clone(in_force),
+                None => {
+                    let in_force = Arc::new(in_force(id, what, self.when));
+                    known.push((what, Arc::clone(&in_force)));
+                    in_force
+                }
+            };
+            laid.push((id, in_force));
+        }
+        laid
+    }
 }
 
 /// One combination of generations that is still possible.
@@ -160,10 +193,11 @@ pub fn resolve(collected: &Collected, when: When, derive: impl Fn(&mut Snapshot)
     let base = Snapshot::unread().with(&collected.facts, when);
     let empty = [Variant { name: String::new(), facts: Vec::new() }];
     let (cs, ks) = (or(&collected.containerd, &empty), or(&collected.kubelet, &empty));
-    let kubelets: Vec<_> = ks.iter().map(|kubelet| lay(&kubelet.facts, when)).collect();
+    let mut resolved = Resolved::new(when);
+    let kubelets: Vec<_> = ks.iter().map(|kubelet| resolved.lay(&kubelet.facts)).collect();
     let mut worlds = Vec::with_capacity(cs.len() * ks.len());
     for (c, containerd) in cs.iter().enumerate() {
-        let with_containerd = base.with(&containerd.facts, when);
+        let with_containerd = base.under(&resolved.lay(&containerd.facts));
         for (k, kubelet) in kubelets.iter().enumerate() {
             let mut facts = with_containerd.under(kubelet);
             derive(&mut facts);
@@ -186,10 +220,15 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
     for id in names::all() {
         let first = worlds[0].facts.get(id);
         if worlds.iter().any(|w| !std::ptr::eq(w.facts.get(id), first) && !same(w.facts.get(id), first)) {
-            let (on_containerd, _) = names::depends(id);
+            let (on_containerd, on_kubelet) = names::depends(id);
             let of = if on_containerd && cs.len() > 1 { "containerd" } else { "kubelet" };
             let mut said: Vec<String> = Vec::new();
-            for w in worlds {
+            // what depends on one daemon is the same whatever the other one is
+            let told = |w: &&World| {
+                (on_containerd || w.containerd == worlds[0].containerd || !on_kubelet)
+                    && (on_kubelet || w.kubelet == worlds[0].kubelet || !on_containerd)
+            };
+            for w in worlds.iter().filter(told) {
                 let name = if of == "containerd" { &cs[w.containerd].name } else { &ks[w.kubelet].name };
                 let text = match &w.facts.get(id).value {
                     Known::Is(_) if matches!(id.decl().ty, Type::Version | Type::Table { .. }) => {

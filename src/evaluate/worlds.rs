@@ -1,16 +1,178 @@
 //! One verdict out of the answers of several worlds.
 
-use super::{Answer, Judged, RowKey};
-use crate::fact::Why;
+use super::{Answer, Judged};
+use crate::fact::{Value, Why};
 use crate::finding::{Confidence, Finding, Missing, Outcome};
-use crate::names;
-use crate::resolve::{World, Worlds};
+use crate::names::{self, FactId};
+use crate::resolve::{InForce, Snapshot, World, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Ref, eval::join};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The worlds that a rule can tell apart, in groups of which all have the same facts for it:
+/// however many worlds there are, a rule is judged once a group.
+pub(super) struct Groups<'a> {
+    worlds: &'a Worlds,
+    /// One world for each combination of generations of the daemons that the rule reads.
+    relevant: Vec<&'a World>,
+    /// The group of each of them; groups are counted in the order of their first world.
+    of: Vec<usize>,
+    groups: Vec<Group<'a>>,
+}
+
+struct Group<'a> {
+    facts: &'a Snapshot,
+    /// Its last world, by index.
+    last: usize,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn of(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Groups<'a> {
+        let relevant = relevant(rule, reads, worlds);
+        let mentions = if relevant.len() > 1 { rule.mentions() } else { Vec::new() };
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut of = Vec::with_capacity(relevant.len());
+        for (index, world) in relevant.iter().enumerate() {
+            let facts = &world.facts;
+            let alike = |group: &Group| mentions.iter().all(|id| group.facts.alike(facts, *id));
+            let group = groups.iter().position(alike).unwrap_or(groups.len());
+            match groups.get_mut(group) {
+                Some(group) => group.last = index,
+                None => groups.push(Group { facts, last: index }),
+            }
+            of.push(group);
+        }
+        Groups { worlds, relevant, of, groups }
+    }
+
+    /// The facts of each group.
+    pub(super) fn facts(&self) -> impl Iterator<Item = &'a Snapshot> {
+        self.groups.iter().map(|group| group.facts)
+    }
+
+    /// The outcomes of a rule out of the answer of each group: one, or one for each row met in any
+    /// world; an unknown is said once.
+    pub(super) fn combine(&self, each: Option<FactId>, judged: Vec<Judged>) -> Vec<Outcome> {
+        if judged.iter().all(|j| j.rows().is_empty()) {
+            let whole = judged.into_iter().map(|j| match j {
+                Judged::Whole(outcome) => outcome,
+                Judged::Rows(_) => Some(Outcome::NotApplicable),
+            });
+            return vec![self.one(whole.collect())];
+        }
+        // what no world complains of is one answer for the whole table
+        let quiet = |answer: &Answer| matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable));
+        let of_whole = |j: &Judged| matches!(j, Judged::Whole(answer) if !quiet(answer));
+        if !judged.iter().any(|j| of_whole(j) || j.rows().iter().any(|answer| !quiet(answer))) {
+            let passed = judged.iter().flat_map(Judged::rows).any(|a| *a == Some(Outcome::Pass));
+            return vec![if passed { Outcome::Pass } else { Outcome::NotApplicable }];
+        }
+        let mut seen: BTreeSet<RowKey<'a>> = BTreeSet::new();
+        let mut keys: Vec<RowKey<'a>> = Vec::new();
+        let mut answers: Vec<Answers<'a>> = Vec::with_capacity(judged.len());
+        for (judged, facts) in judged.into_iter().zip(self.facts()) {
+            answers.push(match judged {
+                Judged::Whole(outcome) => Answers::Whole(outcome),
+                Judged::Rows(rows) => {
+                    let named = each.map(|table| row_keys(&facts.get(table).rows)).unwrap_or_default();
+                    keys.extend(named.iter().copied().filter(|key| seen.insert(*key)));
+                    Answers::Rows(named.into_iter().zip(rows).collect())
+                }
+            });
+        }
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let outcome = self.one(answers.iter_mut().map(|a| a.take(key)).collect());
+            // many rows that lack the same fact are one thing to say
+            if !matches!(outcome, Outcome::Unknown(_)) || !outcomes.contains(&outcome) {
+                outcomes.push(outcome);
+            }
+        }
+        outcomes
+    }
+
+    /// A finding in all worlds that say something is one; in none, the rule passes or does not
+    /// apply; else it is unknown. One answer a group.
+    fn one(&self, answers: Vec<Answer>) -> Outcome {
+        let broken: Vec<Option<bool>> =
+            answers.iter().map(|a| a.as_ref().map(|o| matches!(o, Outcome::Finding(_)))).collect();
+        let mut missing = Vec::new();
+        let (mut findings, mut passed) = (Vec::new(), false);
+        for (group, answer) in answers.into_iter().enumerate() {
+            match answer {
+                Some(Outcome::Finding(finding)) => findings.push((group, *finding)),
+                Some(Outcome::Pass) => passed = true,
+                Some(Outcome::NotApplicable) | None => {}
+                Some(Outcome::Unknown(more)) => join(&mut missing, more),
+            }
+        }
+        if broken.iter().flatten().all(|broken| *broken)
+            && let Some(finding) = self.same(&findings)
+        {
+            return Outcome::Finding(Box::new(finding));
+        }
+        if !findings.is_empty() {
+            let mut named = self.needs(&broken);
+            join(&mut named, missing);
+            return Outcome::Unknown(named);
+        }
+        match (missing.is_empty(), passed) {
+            (false, _) => Outcome::Unknown(missing),
+            (true, true) => Outcome::Pass,
+            (true, false) => Outcome::NotApplicable,
+        }
+    }
+
+    /// The finding of the world that is most sure of it (of equals, the newest), as sure as the
+    /// least sure; where the worlds differ in its severity, the mildest.
+    fn same(&self, findings: &[(usize, Finding)]) -> Option<Finding> {
+        let last = |group: usize| self.groups.get(group).map(|g| g.last);
+        let mut finding = findings.iter().max_by_key(|(g, f)| (f.confidence, last(*g)))?.1.clone();
+        let findings = || findings.iter().map(|(_, finding)| finding);
+        let least_sure = findings().min_by_key(|f| f.confidence)?;
+        finding.confidence = least_sure.confidence;
+        finding.certainty.clone_from(&least_sure.certainty);
+        finding.severity = findings().map(|f| f.severity).min()?;
+        if findings().any(|f| f.severity != finding.severity) {
+            finding.confidence = Confidence::Possible;
+            finding.certainty = "the severity depends on a version that is unknown".to_owned();
+        }
+        Some(finding)
+    }
+
+    /// Which generations break the law, for each daemon whose version decides. By group, whether
+    /// it is broken; nothing where the group says nothing.
+    fn needs(&self, broken: &[Option<bool>]) -> Vec<Missing> {
+        let told = self.relevant.iter().zip(&self.of);
+        let telling: Vec<(&World, bool)> =
+            told.filter_map(|(world, group)| Some((*world, broken.get(*group).copied()??))).collect();
+        let mut missing = Vec::new();
+        let sides: [Side<'_>; 2] = [
+            ("containerd", &self.worlds.containerd, |w| w.containerd),
+            ("kubelet", &self.worlds.kubelet, |w| w.kubelet),
+        ];
+        for (of, generations, index) in sides {
+            let mut outcomes: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
+            for (world, broken) in &telling {
+                outcomes.entry(index(world)).or_default().push(*broken);
+            }
+            let first = outcomes.values().next();
+            if outcomes.values().all(|o| Some(o) == first) {
+                continue;
+            }
+            let breaks = outcomes.iter().filter(|(_, broken)| broken.contains(&true));
+            let named: Vec<String> = breaks.filter_map(|(g, _)| generations.get(*g)).cloned().collect();
+            missing.push(Missing {
+                fact: format!("{of}.version"),
+                why: Why::NeedsVersion { of, worlds: named },
+            });
+        }
+        missing
+    }
+}
+
 /// One world for each combination of generations that a rule can tell apart.
-pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Vec<&'a World> {
+fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Vec<&'a World> {
     let more = rule.severity_reads();
     let facts = reads.iter().chain(&more).filter_map(|at| match at {
         Ref::Fact(id) => Some(*id),
@@ -25,56 +187,32 @@ pub(super) fn relevant<'a>(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Ve
     worlds.worlds.iter().filter(told).collect()
 }
 
-/// The outcomes of a rule: one, or one for each row met in any world; an unknown is said once.
-pub(super) fn combine(worlds: &Worlds, relevant: &[&World], judged: Vec<Judged>) -> Vec<Outcome> {
-    if judged.iter().all(|j| j.rows().is_empty()) {
-        let whole = judged.into_iter().map(|j| match j {
-            Judged::Whole(outcome) => outcome,
-            Judged::Rows(_) => Some(Outcome::NotApplicable),
-        });
-        return vec![one(worlds, relevant, whole.collect())];
-    }
-    // what no world complains of is one answer for the whole table
-    let quiet = |answer: &Answer| matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable));
-    let of_whole = |j: &Judged| matches!(j, Judged::Whole(answer) if !quiet(answer));
-    if !judged.iter().any(|j| of_whole(j) || j.rows().iter().any(|(_, answer)| !quiet(answer))) {
-        let passed = judged.iter().flat_map(Judged::rows).any(|(_, a)| *a == Some(Outcome::Pass));
-        return vec![if passed { Outcome::Pass } else { Outcome::NotApplicable }];
-    }
-    let mut seen: BTreeSet<&RowKey> = BTreeSet::new();
-    let mut keys: Vec<RowKey> = Vec::new();
-    for (key, _) in judged.iter().flat_map(Judged::rows) {
-        if seen.insert(key) {
-            keys.push(key.clone());
-        }
-    }
-    let mut answers: Vec<Answers> = judged.into_iter().map(Answers::of).collect();
-    let mut outcomes: Vec<Outcome> = Vec::with_capacity(keys.len());
-    for key in &keys {
-        let outcome = one(worlds, relevant, answers.iter_mut().map(|a| a.take(key)).collect());
-        // many rows that lack the same fact are one thing to say
-        if !matches!(outcome, Outcome::Unknown(_)) || !outcomes.contains(&outcome) {
-            outcomes.push(outcome);
-        }
-    }
-    outcomes
+/// By what a row is known again in another world: its first cell, and how many like it came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RowKey<'a> {
+    first: Option<&'a Value>,
+    nth: usize,
 }
 
-/// The answers of one world, by row.
-enum Answers {
+fn row_keys(rows: &[Vec<InForce>]) -> Vec<RowKey<'_>> {
+    let mut seen: BTreeMap<Option<&Value>, usize> = BTreeMap::new();
+    let firsts = rows.iter().map(|cells| cells.first().and_then(|cell| cell.value.is()));
+    let keys = firsts.map(|first| {
+        let alike = seen.entry(first).or_default();
+        *alike += 1;
+        RowKey { first, nth: *alike - 1 }
+    });
+    keys.collect()
+}
+
+/// The answers of one group, by row.
+enum Answers<'a> {
     Whole(Answer),
-    Rows(BTreeMap<RowKey, Answer>),
+    Rows(BTreeMap<RowKey<'a>, Answer>),
 }
 
-impl Answers {
-    fn of(judged: Judged) -> Answers {
-        match judged {
-            Judged::Whole(outcome) => Answers::Whole(outcome),
-            Judged::Rows(rows) => Answers::Rows(rows.into_iter().collect()),
-        }
-    }
-
-    fn take(&mut self, key: &RowKey) -> Answer {
+impl<'a> Answers<'a> {
+    fn take(&mut self, key: &RowKey<'a>) -> Answer {
         match self {
             Answers::Whole(outcome) => outcome.clone(),
             Answers::Rows(rows) => rows.remove(key).unwrap_or(Some(Outcome::NotApplicable)),
@@ -82,76 +220,5 @@ impl Answers {
     }
 }
 
-/// A finding in all worlds that say something is one; in none, the rule passes or does not apply;
-/// else it is unknown.
-fn one(worlds: &Worlds, relevant: &[&World], answers: Vec<Answer>) -> Outcome {
-    let telling = relevant.iter().zip(answers).filter_map(|(world, answer)| Some((*world, answer?)));
-    let (relevant, outcomes): (Vec<&World>, Vec<Outcome>) = telling.unzip();
-    let broken: Vec<bool> = outcomes.iter().map(|o| matches!(o, Outcome::Finding(_))).collect();
-    let mut missing = Vec::new();
-    let (mut findings, mut passed) = (Vec::new(), false);
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Finding(finding) => findings.push(*finding),
-            Outcome::Pass => passed = true,
-            Outcome::NotApplicable => {}
-            Outcome::Unknown(more) => join(&mut missing, more),
-        }
-    }
-    if findings.len() == broken.len()
-        && let Some(finding) = same(&findings)
-    {
-        return Outcome::Finding(Box::new(finding));
-    }
-    if !findings.is_empty() {
-        let mut named = needs(worlds, &relevant, &broken);
-        join(&mut named, missing);
-        return Outcome::Unknown(named);
-    }
-    match (missing.is_empty(), passed) {
-        (false, _) => Outcome::Unknown(missing),
-        (true, true) => Outcome::Pass,
-        (true, false) => Outcome::NotApplicable,
-    }
-}
-
-/// The finding of the world that is most sure of it (of equals, the newest), as sure as the least
-/// sure; where the worlds differ in its severity, the mildest.
-fn same(findings: &[Finding]) -> Option<Finding> {
-    let mut finding = findings.iter().max_by_key(|f| f.confidence)?.clone();
-    let least_sure = findings.iter().min_by_key(|f| f.confidence)?;
-    finding.confidence = least_sure.confidence;
-    finding.certainty.clone_from(&least_sure.certainty);
-    finding.severity = findings.iter().map(|f| f.severity).min()?;
-    if findings.iter().any(|f| f.severity != finding.severity) {
-        finding.confidence = Confidence::Possible;
-        finding.certainty = "the severity depends on a version that is unknown".to_owned();
-    }
-    Some(finding)
-}
-
 /// A daemon, its generations, and which of them a world has.
 type Side<'a> = (&'static str, &'a [String], fn(&World) -> usize);
-
-/// Which generations break the law, for each daemon whose version decides.
-fn needs(worlds: &Worlds, relevant: &[&World], broken: &[bool]) -> Vec<Missing> {
-    let mut missing = Vec::new();
-    let sides: [Side<'_>; 2] =
-        [("containerd", &worlds.containerd, |w| w.containerd), ("kubelet", &worlds.kubelet, |w| w.kubelet)];
-    for (of, generations, index) in sides {
-        let outcomes = |generation: usize| {
-            let of_it = relevant.iter().zip(broken).filter(move |(w, _)| index(w) == generation);
-            of_it.map(|(_, broken)| *broken).collect::<Vec<_>>()
-        };
-        let met: Vec<usize> =
-            (0..generations.len()).filter(|g| relevant.iter().any(|w| index(w) == *g)).collect();
-        let decides = met.windows(2).any(|pair| outcomes(pair[0]) != outcomes(pair[1]));
-        if !decides {
-            continue;
-        }
-        let breaks = met.iter().filter(|g| outcomes(**g).contains(&true));
-        let named: Vec<String> = breaks.filter_map(|g| generations.get(*g)).cloned().collect();
-        missing.push(Missing { fact: format!("{of}.version"), why: Why::NeedsVersion { of, worlds: named } });
-    }
-    missing
-}

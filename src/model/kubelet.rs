@@ -11,6 +11,7 @@ pub mod flags;
 mod internal;
 pub mod merge;
 mod schema;
+mod settings;
 pub mod start;
 mod tree;
 

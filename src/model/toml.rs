@@ -3,6 +3,7 @@
 //! The document keeps the span of every key and value.
 
 mod events;
+mod plain;
 mod report;
 mod scalar;
 mod strings;
@@ -11,6 +12,8 @@ mod time;
 mod v1;
 
 use crate::text::Span;
+
+pub use plain::read as plain;
 
 /// Which library reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -92,6 +92,32 @@ impl Rule {
         reads
     }
 
+    /// All facts that decide what it says, each once: those it reads, shows and changes.
+    pub fn mentions(&self) -> Vec<FactId> {
+        let mut refs = self.reads();
+        let read = |term: &Option<Term>, refs: &mut Vec<Ref>| term.iter().for_each(|term| term.reads(refs));
+        self.severity.iter().for_each(|case| read(&case.when, &mut refs));
+        refs.extend(self.message.slots());
+        refs.extend(self.labels.iter().flat_map(|label| label.text.slots().chain([label.fact])));
+        for fix in &self.fixes {
+            read(&fix.when, &mut refs);
+            let said = [&fix.title].into_iter().chain(&fix.reason).chain(&fix.after);
+            refs.extend(said.flat_map(Template::slots));
+            let filled = |to: &To| if let To::Text(text) = to { text.slots().collect() } else { Vec::new() };
+            match &fix.action {
+                None => {}
+                Some(Action::Set { to, .. }) => refs.extend(filled(to)),
+                Some(Action::Remove { element, .. }) => refs.extend(element.iter().flat_map(filled)),
+                Some(Action::Move { to, .. }) => refs.extend(to.iter().flat_map(Template::slots)),
+            }
+        }
+        let facts = refs.into_iter().filter_map(|at| if let Ref::Fact(id) = at { Some(id) } else { None });
+        let mut facts: Vec<FactId> = facts.chain(self.each).collect();
+        facts.sort_unstable();
+        facts.dedup();
+        facts
+    }
+
     /// The mildest severity that is still possible.
     pub fn mildest(&self) -> Severity {
         self.severity.iter().map(|case| case.is).min().unwrap_or(Severity::Note)

@@ -56,6 +56,11 @@ impl Template {
         }
     }
 
+    /// What is filled in.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Ref> {
+        self.0.iter().filter_map(|piece| if let Piece::Slot(slot) = piece { Some(*slot) } else { None })
+    }
+
     pub fn fill(&self, facts: &dyn Facts) -> String {
         let mut filled = String::new();
         for piece in &self.0 {

@@ -1,7 +1,7 @@
 //! Generated texts: plain documents mean the same in every dialect, every span says again what was
 //! read there, and broken ones are survived.
 
-use nodevet::model::toml::{Dialect, Item, Key, Node, Table, parse, parse_document};
+use nodevet::model::toml::{Dialect, Item, Key, Node, Table, parse, parse_document, plain};
 use nodevet::text::Span;
 use proptest::prelude::*;
 
@@ -220,6 +220,7 @@ fn spans_hold(text: &str, table: &Table, dialect: Dialect) {
 
 /// What an accepted or refused text must keep in any case.
 fn sound(text: &str, invalid: Option<usize>) {
+    plain_is_shared(text);
     for dialect in DIALECTS {
         match parse_document(text, dialect, invalid) {
             Ok(document) => {
@@ -251,6 +252,58 @@ fn sound(text: &str, invalid: Option<usize>) {
         }
     }
 }
+
+/// What is read once for all dialects is what each of them reads.
+fn plain_is_shared(text: &str) {
+    let Some(plain) = plain(text) else { return };
+    for dialect in DIALECTS {
+        assert_eq!(parse_document(text, dialect, None).as_ref(), Ok(&plain), "{dialect:?} {text:?}");
+    }
+}
+
+/// Lines of plain and nearly plain texts.
+const LINES: &str = r##"[a]
+[a.b]
+[a."b"]
+[ 'b'.c]
+['b'.c]
+[a.b.c] # d
+	[c]
+a = 1
+b = 'x'
+c='y'#z
+'d' = "#"
+"a" = ''
+e = []
+e = [ ]
+f = ['x', "y"]
+f = ['x','y',]
+g = -0
+g = -1.50
+h = 00.5
+h = 1.0e3
+i = true # no
+i = trueish
+  # only a comment
+j
+k = 'x' 'y'
+l = ''''
+m = ''''''
+n	=	false	
+o = "a'b"
+p = [['x']]
+q-1_R = 123456789012345
+"r.s" = '"'
+r.s = 1
+0 = 0
+- = 1
+t = "\t"
+u = 2020-01-01
+v = 'a
+[a
+[]
+[[a]]
+[a]b = 1"##;
 
 const PIECES: &[&str] = &[
     "a",
@@ -321,6 +374,14 @@ proptest! {
     }
 
     #[test]
+    fn nearly_plain_texts_are_survived(
+        lines in prop::collection::vec(prop::sample::select(LINES.lines().collect::<Vec<_>>()), 0..7),
+    ) {
+        sound(&lines.join("\n"), None);
+        prop_assert!(plain(&lines.join("\r\n")).is_none() || lines.len() < 2);
+    }
+
+    #[test]
     fn broken_documents_are_survived(
         text in document(),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..4usize, prop::sample::select(PIECES)), 1..4),
@@ -341,6 +402,7 @@ proptest! {
         prop_assert!(v2.unsure.is_empty());
         prop_assert_eq!(old.as_ref(), Ok(&v2));
         prop_assert_eq!(v1.as_ref(), Ok(&v2));
+        plain_is_shared(&text);
         for dialect in DIALECTS {
             spans_hold(&text, &v2.root, dialect);
         }

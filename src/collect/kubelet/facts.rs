@@ -110,6 +110,7 @@ pub(super) fn of_outcome(
     facts.push(Fact::one("kubelet.follows_runtime", follows(ctx, now_or_next, minor, near)));
     facts.push(Fact::one("kubelet.accepted", accepted(next, near)));
     facts.push(Fact::rows("kubelet.refusals", Known::Is(next.refusals.iter().map(refusal).collect())));
+    facts.push(Fact::each("kubelet.deprecated_flags", Known::Is(next.deprecated.clone())));
     facts.push(Fact::rows("kubelet.ignored", Known::Is(next.ignored.iter().map(ignored).collect())));
     facts
 }

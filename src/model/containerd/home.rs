@@ -45,9 +45,10 @@ struct Home<'a> {
     documents: &'a Documents,
 }
 
-/// Texts of one look as the daemon's parsers read them, each parsed once.
+/// Texts of one look as the daemon's parsers read them, each parsed once; without a dialect what
+/// all of them read alike.
 #[derive(Debug, Default)]
-pub struct Documents(RefCell<Vec<(SourceId, Dialect, Parsed)>>);
+pub struct Documents(RefCell<Vec<(SourceId, Option<Dialect>, Parsed)>>);
 
 /// Nothing where the text is malformed.
 type Parsed = Option<Rc<toml::Table>>;
@@ -55,11 +56,18 @@ type Parsed = Option<Rc<toml::Table>>;
 impl Documents {
     fn get(&self, sources: &Sources, id: SourceId, dialect: Dialect) -> Parsed {
         let mut parsed = self.0.borrow_mut();
-        if let Some((.., known)) = parsed.iter().find(|(s, d, _)| (*s, *d) == (id, dialect)) {
+        let fits = |of: Option<Dialect>| of.is_none_or(|of| of == dialect);
+        if let Some((.., known)) = parsed.iter().find(|(s, d, _)| *s == id && fits(*d)) {
             return known.clone();
         }
-        let document = toml::parse(&sources.get(id).text, dialect, None).ok().map(Rc::new);
-        parsed.push((id, dialect, document.clone()));
+        let text = &sources.get(id).text;
+        // what all dialects read alike is read once
+        let (of, document) = match toml::plain(text) {
+            Some(document) => (None, Some(document.root)),
+            None => (Some(dialect), toml::parse(text, dialect, None).ok()),
+        };
+        let document = document.map(Rc::new);
+        parsed.push((id, of, document.clone()));
         document
     }
 }

@@ -19,7 +19,8 @@ pub struct Session {
     files: BTreeMap<String, Known<Captured>>,
     lists: BTreeMap<String, Known<Vec<String>>>,
     dirs: BTreeMap<String, Known<bool>>,
-    documents: Vec<(SourceId, Dialect, Parsed)>,
+    /// By the dialect; none: the same in every dialect.
+    documents: Vec<(SourceId, Option<Dialect>, Parsed)>,
     defaults: Vec<(&'static str, Defaults)>,
 }
 
@@ -70,14 +71,19 @@ impl World<'_> {
     }
 
     pub(super) fn document(&mut self, file: &Captured, dialect: Dialect) -> Parsed {
-        let known = self.session.documents.iter().find(|(s, d, _)| *s == file.id && *d == dialect);
+        let fits = |of: Option<Dialect>| of.is_none_or(|of| of == dialect);
+        let known = self.session.documents.iter().find(|(s, d, _)| *s == file.id && fits(*d));
         if let Some((_, _, parsed)) = known {
             return parsed.clone();
         }
-        let parsed = toml::parse_document(&file.text, dialect, file.invalid_utf8)
-            .map(|document| (tree::from_document(file.id, &document.root), document.unsure));
+        // what all dialects read alike is read once
+        let plain = if file.invalid_utf8.is_none() { toml::plain(&file.text) } else { None };
+        let of = if plain.is_none() { Some(dialect) } else { None };
+        let parsed =
+            plain.map_or_else(|| toml::parse_document(&file.text, dialect, file.invalid_utf8), Result::Ok);
+        let parsed = parsed.map(|document| (tree::from_document(file.id, &document.root), document.unsure));
         let parsed = Rc::new(parsed);
-        self.session.documents.push((file.id, dialect, parsed.clone()));
+        self.session.documents.push((file.id, of, parsed.clone()));
         parsed
     }
 

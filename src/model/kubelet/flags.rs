@@ -14,6 +14,7 @@ mod walk;
 mod word;
 
 pub use labels::check as check_labels;
+pub(super) use line::parse_right;
 pub use line::{Line, parse};
 pub use table::{all, find};
 pub use word::{Arg, Word};

@@ -1,11 +1,12 @@
 //! One start of the kubelet: what its command line and files come to in a version.
 
 use super::decode::Ignored;
-use super::effective::{Effective, Path, Refusal, Stage};
+use super::effective::{Effective, Refusal, Stage};
 use super::files::{DropIns, File, drop_ins};
 use super::flags::{self, Arg};
 use super::merge::{self, Inputs};
-use crate::fact::{Known, Layer, Origin, Said, Value, Why};
+use super::settings;
+use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
 use crate::text::{Place, Span, line_span};
 
@@ -28,6 +29,8 @@ pub struct Outcome {
     /// Checks that could not be made.
     pub unclear: Vec<(String, Why)>,
     pub ignored: Vec<Ignored>,
+    /// Flags that are deprecated, each where it stands.
+    pub deprecated: Vec<Said>,
 }
 
 impl Start {
@@ -105,39 +108,21 @@ impl Start {
             near: self.args.first().map(|(_, place)| *place),
         };
         let loading = merge::load(reader, &inputs, minor);
-        let mut refusals: Vec<Refusal> = Vec::new();
+        let command = settings::read(&self.args, minor);
         let mut config = loading.config;
-        refusals.extend(loading.refusal);
+        let refusals: Vec<Refusal> = command.refusal.into_iter().chain(loading.refusal).collect();
         let config = match refusals.iter().find(|r| matches!(r.stage, Stage::ConfigLoad | Stage::DropIn)) {
             Some(refusal) => Known::Absent(format!("the kubelet does not start: {}", refusal.message).into()),
             None => {
-                flags_over(&mut config, &self.args);
+                settings::over(&mut config, &command.line);
                 Known::Is(config)
             }
         };
-        Outcome { config, refusals, unclear: Vec::new(), ignored: loading.ignored }
+        let deprecated = settings::deprecated(&command.line);
+        Outcome { config, refusals, unclear: Vec::new(), ignored: loading.ignored, deprecated }
     }
 }
 
 fn first_line(file: &File) -> Option<Span> {
     file.text.is().map(|text| line_span(&text.text, 1))
-}
-
-fn flags_over(config: &mut Effective, args: &[Arg]) {
-    for (flag, field) in
-        [("cgroup-driver", "cgroupDriver"), ("container-runtime-endpoint", "containerRuntimeEndpoint")]
-    {
-        if let Some((text, place)) = flags::value(args, flag) {
-            set(config, vec![field.to_owned()], Value::text(text), place);
-        }
-    }
-    for (name, on, place) in flags::gates(args) {
-        set(config, vec!["featureGates".into(), name], Value::Bool(on), place);
-    }
-}
-
-/// A flag lies over all files.
-fn set(config: &mut Effective, path: Path, value: Value, place: Place) {
-    let said = Said { value, origin: Origin::new(Layer::Flag, place) };
-    config.said.entry(path).or_default().push(said);
 }

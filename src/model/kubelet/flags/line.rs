@@ -37,6 +37,19 @@ pub fn parse<W: Word>(args: &[W], minor: u32) -> Result<Line, Refused> {
     }
 }
 
+/// What can be told of a command line that the kubelet refuses: everything that is right in it.
+pub(in crate::model::kubelet) fn parse_right<W: Word>(args: &[W], minor: u32) -> Line {
+    let uses = Walk::new(args, None).filter_map(|event| match event {
+        Ok(Event::Use(used)) => Some(used),
+        _ => None,
+    });
+    let settings = uses.filter_map(|used| {
+        let value = value::read(&used, minor).ok()??;
+        Some(Setting { flag: used.flag, value, place: used.place() })
+    });
+    Line { settings: settings.collect() }
+}
+
 impl Line {
     /// All uses of a flag, in order.
     pub fn uses<'a>(&'a self, name: &'a str) -> impl DoubleEndedIterator<Item = &'a Setting> {
