@@ -4,9 +4,9 @@ mod facts;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
-use crate::model::kubelet::flags::Arg;
 use crate::model::kubelet::start::Start;
 use crate::model::kubelet::{Generation, possible};
+use crate::model::unit::Argument;
 use crate::node::FileKind;
 use crate::resolve::Variant;
 use crate::version::Version;
@@ -49,7 +49,7 @@ const DIRS: [&str; 4] = [
 
 /// A command line and the environment that goes with it.
 pub(crate) struct Command {
-    pub(crate) args: Vec<Arg>,
+    pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
 }

@@ -165,7 +165,7 @@ fn a_shell_script_is_not_read() {
         let (node, options) = (node(files), Options::default());
         let mut ctx = Ctx::new(&node, &options);
         crate::collect::host::collect(&mut ctx);
-        kubelet(&mut ctx, &Known::ABSENT).next.map(|command| command.args().len())
+        kubelet(&mut ctx, &Known::ABSENT).next.map(|command| command.words().len())
     };
     let script = ("/etc/init.d/kubelet", "#!/sbin/openrc-run\ncommand_args=\"$KUBELET_EXTRA_ARGS\"\n");
     let conf = ("/etc/conf.d/kubelet", "KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n");
@@ -177,4 +177,41 @@ fn a_shell_script_is_not_read() {
     assert_eq!(ask(&[openrc[0], openrc[1], unit]), Known::Is(1), "there is nothing better");
     assert_eq!(ask(&[script, unit]), Known::Is(1));
     assert_eq!(ask(&[conf]), Known::ABSENT);
+}
+
+/// Facts of the whole program: `value @ file: text at the place`.
+fn fact(node: &Node, name: &str) -> String {
+    let collected = crate::collect::collect(node, &Options::default());
+    let fact = collected.kubelet.last().unwrap().facts.iter().find(|fact| fact.name == name).unwrap();
+    let crate::fact::What::One(Known::Is(said)) = &fact.what else { panic!("{:?}", fact.what) };
+    let said = said.iter().max_by_key(|said| said.origin.layer).unwrap();
+    let place = said.origin.place;
+    let file = collected.sources.get(place.source).name.rsplit('/').next().unwrap();
+    format!("{} @ {file}: {}", said.value, collected.sources.slice(place))
+}
+
+#[test]
+fn a_fact_stands_at_the_token_that_says_it() {
+    let config = (
+        "/var/lib/kubelet/config.yaml",
+        "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+    );
+    let written = "KUBELET_KUBEADM_ARGS=\"--hostname-override=othername --cgroup-driver=cgroupfs --v=2\"\n";
+    let node = kubeadm(&[config, (FLAGS, written)]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "cgroupfs @ kubeadm-flags.env: cgroupfs");
+    let quoted =
+        "KUBELET_KUBEADM_ARGS=\"--v=2 '--cgroup-driver=systemd' \\\"--pod-manifest-path=/etc/a b\\\"\"\n";
+    let node = kubeadm(&[config, (FLAGS, quoted)]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "systemd @ kubeadm-flags.env: systemd");
+    assert_eq!(fact(&node, "kubelet.static_pod_path"), "/etc/a b @ kubeadm-flags.env: /etc/a b");
+    let unit = "[Service]\nEnvironmentFile=/etc/kubelet.env\n\
+                ExecStart=/usr/bin/kubelet --cgroup-driver=${DRIVER} --pod-manifest-path=${DIR}/manifests\n";
+    let env = ("/etc/kubelet.env", "DRIVER='systemd'\nDIR=/etc/kubernetes\n");
+    let node = self::node(&[("/etc/systemd/system/kubelet.service", unit), env]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "systemd @ kubelet.env: systemd");
+    assert_eq!(
+        fact(&node, "kubelet.static_pod_path"),
+        "/etc/kubernetes/manifests @ kubelet.env: /etc/kubernetes",
+        "the first part of a value that is put together"
+    );
 }

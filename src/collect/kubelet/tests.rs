@@ -3,7 +3,7 @@ use crate::collect::Options;
 use crate::fact::Layer;
 use crate::node::Node;
 use crate::resolve::{Snapshot, When};
-use crate::text::{Kind, Place, words};
+use crate::text::{Kind, words};
 
 const HEAD: &str = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
 const FILE: &str = "/var/lib/kubelet/config.yaml";
@@ -23,7 +23,7 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
     let mut args = |name: &str, line: Option<&str>| match line {
         Some(line) => {
             let source = ctx.sources.add(name, Kind::Argv, line);
-            Known::Is(words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect())
+            Known::Is(words(line).map(|(span, word)| Argument::of(word, source, span.start)).collect())
         }
         None => Known::ABSENT,
     };

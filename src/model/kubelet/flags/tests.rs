@@ -1,10 +1,10 @@
 use super::*;
-use crate::text::{Kind, Sources, Span, words};
+use crate::text::{Kind, Sources, words};
 
-fn args(line: &str) -> (Vec<Arg>, Sources) {
+fn args(line: &str) -> (Vec<Argument>, Sources) {
     let mut sources = Sources::default();
     let source = sources.add("argv:1", Kind::Argv, line);
-    (words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect(), sources)
+    (words(line).map(|(span, word)| Argument::of(word, source, span.start)).collect(), sources)
 }
 
 /// `name=value @ place` of each use, or `error @ place`.
@@ -196,20 +196,6 @@ fn labels_of_kubernetes_are_closed() {
     );
     assert_eq!(check("--node-labels=a=b,c=d/e").unwrap(), "invalid node labels: \"d/e\" @ c=d/e");
     assert_eq!(check("--hostname-override=k8s.io/a=b"), None);
-}
-
-#[test]
-fn words_put_together_have_a_place_for_each_part() {
-    let mut sources = Sources::default();
-    let text = "--eviction-hard='a<1,b<2'";
-    let source = sources.add("/etc/default/kubelet", Kind::File, text);
-    let place = Place { source, span: Span::new(0, text.len()) };
-    // without knowing better, all of a quoted word is shown
-    let line = parse(&[("--eviction-hard=a<1,b<2".to_owned(), place)], 31).unwrap();
-    assert_eq!(
-        show(Ok(line.settings), &sources),
-        format!("eviction-hard={{a=1@{text} b=2@{text}}} @ {text}")
-    );
 }
 
 #[test]
