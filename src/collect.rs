@@ -2,10 +2,10 @@
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
 mod agree;
-mod cgroup;
+pub(crate) mod cgroup;
 mod command;
 mod containerd;
-mod cri;
+pub(crate) mod cri;
 mod crio;
 mod ctx;
 mod docker;
@@ -205,13 +205,13 @@ fn told_main(process: &Known<&Process>, unit: &Known<Vec<Argument>>) -> Told {
     found.map_or(Told::Default, |(path, place)| Told::File(path, Origin::new(layer, place)))
 }
 
-/// The endpoint that every generation of the kubelet uses, where one says it.
+/// The endpoint that the newest generation of the kubelet that is possible uses, where one says it.
 fn endpoint(kubelet: &[Variant]) -> Option<String> {
     endpoint_said(kubelet)?.value.as_text().map(str::to_owned)
 }
 
 fn endpoint_said(kubelet: &[Variant]) -> Option<Said> {
-    let fact = kubelet.first()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
+    let fact = kubelet.last()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
     let What::One(said) = &fact.what else { return None };
     strongest(said)
 }

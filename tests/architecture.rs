@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("write", &[]),
     ("look", &["collect", "derive", "finding", "model", "node", "resolve", "version"]),
     ("cli", &["*"]),
+    ("fuzz", &["*"]),
     ("lib", &["*"]),
     ("main", &["*"]),
 ];
