@@ -65,7 +65,7 @@ pub(crate) fn collect(
 ) -> Vec<Variant> {
     let starts = match (running, unit) {
         (Known::Is(running), Known::Is(unit)) => {
-            let now = (running.args != unit.args).then(|| start(ctx, running));
+            let now = (!alike(&running.args, &unit.args)).then(|| start(ctx, running));
             Known::Is((start(ctx, unit), now))
         }
         (Known::Is(one), Known::Absent(_) | Known::Unknown(_)) | (_, Known::Is(one)) => {
@@ -102,6 +102,11 @@ pub(crate) fn collect(
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
+}
+
+/// Whether two command lines say the same.
+fn alike(one: &[Argument], other: &[Argument]) -> bool {
+    one.iter().map(Argument::text).eq(other.iter().map(Argument::text))
 }
 
 /// Joins neighbours that say the same.
