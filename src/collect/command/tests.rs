@@ -134,7 +134,7 @@ fn the_environment_reaches_the_kubelet() {
             })
         })
     };
-    let unit = |said: &str| format!("[Service]\n{said}\nExecStart=/k\n");
+    let unit = |said: &str| format!("[Service]\n{said}\nExecStart=/usr/bin/kubelet\n");
     let path = "/etc/systemd/system/kubelet.service";
     let [running, next] = ask(&[
         ("/proc/7/comm", "kubelet\n"),
@@ -169,7 +169,7 @@ fn a_shell_script_is_not_read() {
     };
     let script = ("/etc/init.d/kubelet", "#!/sbin/openrc-run\ncommand_args=\"$KUBELET_EXTRA_ARGS\"\n");
     let conf = ("/etc/conf.d/kubelet", "KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n");
-    let unit = ("/etc/systemd/system/kubelet.service", "[Service]\nExecStart=/k --v=2\n");
+    let unit = ("/etc/systemd/system/kubelet.service", "[Service]\nExecStart=/usr/bin/kubelet --v=2\n");
     let openrc = [("/proc/1/comm", "init\n"), ("/run/openrc/softlevel", "default\n")];
     let Known::Unknown(why) = ask(&[script, conf]) else { panic!("a script was read") };
     assert_eq!(why.to_string(), "not running: kubelet, which the shell script /etc/init.d/kubelet starts");
@@ -214,4 +214,55 @@ fn a_fact_stands_at_the_token_that_says_it() {
         "/etc/kubernetes/manifests @ kubelet.env: /etc/kubernetes",
         "the first part of a value that is put together"
     );
+}
+
+#[test]
+fn drop_ins_of_1_28_want_a_variable_of_the_unit() {
+    let accepted = |more: &str| {
+        let unit = format!("[Service]\n{more}\nExecStart=/usr/bin/kubelet --config-dir=/etc/kubelet.d\n");
+        let head = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+        let files = [("/etc/systemd/system/kubelet.service", unit.as_str()), ("/etc/kubelet.d/1.conf", head)];
+        let options =
+            Options { assume: [("kubelet".to_owned(), "1.28.15".to_owned())].into(), ..Options::default() };
+        let collected = crate::collect::collect(&node(&files), &options);
+        let facts = &collected.kubelet.last().unwrap().facts;
+        let crate::fact::What::One(said) = &facts.iter().find(|f| f.name == "kubelet.accepted").unwrap().what
+        else {
+            panic!("not a plain fact")
+        };
+        said.clone().map(|said| said.last().and_then(|said| said.value.as_bool()))
+    };
+    assert_eq!(accepted("Environment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=1"), Known::Is(Some(true)));
+    assert_eq!(
+        accepted("Environment=KUBELET_CONFIG_DROPIN_DIR_ALPHA="),
+        Known::Is(Some(true)),
+        "it is there"
+    );
+    assert_eq!(accepted("Environment=OTHER=1"), Known::Is(Some(false)));
+}
+
+#[test]
+fn the_kubelet_may_stand_behind_another_program() {
+    let words = |line: &str| {
+        let unit = format!("[Service]\nExecStart={line}\n");
+        let (node, options) = (node(&[("/etc/systemd/system/kubelet.service", &unit)]), Options::default());
+        let next = kubelet(&mut Ctx::new(&node, &options), &Known::ABSENT).next;
+        next.map(|command| {
+            command.arguments.iter().map(|a| a.text().to_owned()).collect::<Vec<_>>().join(" ")
+        })
+    };
+    for (line, expected) in [
+        ("/usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/opt/kubelet-1.34 --v=2", "/opt/kubelet-1.34 --v=2"),
+        ("/usr/local/bin/kubenswrapper /usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/usr/bin/nice -n -5 /usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/hyperkube kubelet --v=2", "kubelet --v=2"),
+    ] {
+        assert_eq!(words(line), Known::Is(expected.to_owned()));
+    }
+    for line in
+        ["/bin/bash -c 'exec kubelet --v=2'", "/bin/sh /opt/kubelet", "/opt/kubelet.sh --v=2", "/opt/start"]
+    {
+        assert!(words(line).is_unknown(), "{line}");
+    }
 }

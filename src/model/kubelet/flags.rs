@@ -177,17 +177,5 @@ pub fn values(args: &[Argument], name: &str) -> Vec<(String, Place)> {
     uses(args, name).map(|used| (used.text().to_owned(), used.place())).collect()
 }
 
-/// The settings of `--feature-gates` for one gate and the gates that stand for a group.
-pub fn gates(args: &[Argument]) -> Vec<(String, bool, Place)> {
-    let mut found = Vec::new();
-    for used in uses(args, "feature-gates") {
-        if let Ok(Some(Parsed::Map(entries))) = value::read(&used, 0) {
-            let on = |entry: &Entry| entry.value.as_bool().unwrap_or_default();
-            found.extend(entries.into_iter().map(|e| (e.key.clone(), on(&e), e.place)));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests;

@@ -210,8 +210,4 @@ fn helpers_read_a_line_of_any_version() {
     assert_eq!(value(&line, "config-dir"), None);
     let (line, _) = args("-- --config=/a");
     assert_eq!(value(&line, "config"), None);
-    let (line, sources) = args("--feature-gates=A=true,B=f --feature-gates C=1");
-    let gates = gates(&line);
-    let shown: Vec<_> = gates.iter().map(|(n, v, p)| (n.as_str(), *v, sources.slice(*p))).collect();
-    assert_eq!(shown, [("A", true, "A=true"), ("B", false, "B=f"), ("C", true, "C=1")]);
 }
