@@ -3,38 +3,62 @@
 //! measured on 1.28.15, 1.31.14, 1.34.9 and 1.36.3.
 
 use super::behaves_as;
+use crate::model::containerd::paths;
 
 /// A name that makes the kubelet panic: why, in the words that its trace has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Panics(pub String);
 
-/// The path, below the root of the hierarchy, of the cgroup that `cgroupRoot` names. It is read as a
-/// path of the tree under every driver: under systemd each part becomes a slice, and a name that is
-/// one already gets a second suffix.
-pub fn root(written: &str, driver: &str) -> Result<String, Panics> {
-    // the node's allocatable cgroup is named before anything is looked for
-    kubepods(written, driver)?;
-    named(&of_path(written), driver)
+/// How a setting is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// `cgroupRoot`: a path of the tree under either driver. Under systemd each part becomes a slice,
+    /// and a name that is one already gets a second suffix.
+    Root,
+    /// `kubeReservedCgroup`, `systemReservedCgroup`: under systemd only the last part of the path
+    /// counts, as the name of a slice.
+    Reserved,
+}
+
+/// The path, below the root of the hierarchy, of the cgroup that a setting names.
+pub fn looked_for(written: &str, named: Named, driver: &str) -> Result<String, Panics> {
+    if named == Named::Root {
+        // the cgroup of all pods is named before anything is looked for
+        kubepods(written, driver)?;
+    }
+    match named {
+        Named::Reserved if behaves_as(driver) == "systemd" => path(&of_slice(written), driver),
+        _ => path(&of_path(written), driver),
+    }
 }
 
 /// The cgroup of all pods below `cgroupRoot`.
 pub fn kubepods(root: &str, driver: &str) -> Result<String, Panics> {
     let mut parts = of_path(root);
     parts.push("kubepods".into());
-    named(&parts, driver)
+    path(&parts, driver)
 }
 
-/// The same for `kubeReservedCgroup` and `systemReservedCgroup`: under systemd only the last part of
-/// the path counts, as the name of a slice.
-pub fn reserved(written: &str, driver: &str) -> Result<String, Panics> {
-    if behaves_as(driver) == "cgroupfs" {
-        return named(&of_path(written), driver);
-    }
+/// What the driver cgroupfs looks for.
+pub fn cgroupfs(written: &str) -> String {
+    clean(&of_path(written))
+}
+
+/// What the driver systemd looks for; of a name that makes it panic, what was meant.
+pub fn systemd(written: &str, named: Named) -> String {
+    looked_for(written, named, "systemd").unwrap_or_else(|_| {
+        let parts = if named == Named::Root { of_path(written) } else { of_slice(written) };
+        let meant: Vec<String> = parts.into_iter().filter(|p| !p.is_empty() && p != "/").collect();
+        path(&meant, "systemd").unwrap_or_else(|_| "/".into())
+    })
+}
+
+/// The parts of a slice's name, which is the last part of a path.
+fn of_slice(written: &str) -> Vec<String> {
     let base = base(written);
     let slice = base.strip_suffix(".slice").unwrap_or(base);
-    let parts: Vec<String> = slice.split('-').map(|part| part.replace('_', "-")).collect();
-    named(&parts, driver)
+    slice.split('-').map(|part| part.replace('_', "-")).collect()
 }
 
 /// The parts of a path of the tree; none for the root.
@@ -56,9 +80,13 @@ fn base(path: &str) -> &str {
     }
 }
 
-fn named(parts: &[String], driver: &str) -> Result<String, Panics> {
+fn clean(parts: &[String]) -> String {
+    paths::join("/", parts.join("/").trim_start_matches('/'))
+}
+
+fn path(parts: &[String], driver: &str) -> Result<String, Panics> {
     if behaves_as(driver) == "cgroupfs" {
-        return Ok(super::super::containerd::paths::join("/", &parts.join("/")));
+        return Ok(clean(parts));
     }
     if parts.is_empty() || parts == [String::new()] {
         return Ok("/".into());
@@ -110,10 +138,10 @@ mod tests {
             ("//foo", "/foo", "panic: invalid slice name: -foo-kubepods.slice"),
             ("/kubepods/burstable", "/kubepods/burstable", "/kubepods.slice/kubepods-burstable.slice"),
         ] {
-            assert_eq!(told(root(written, "cgroupfs")), cgroupfs, "{written}");
-            assert_eq!(told(root(written, "systemd")), systemd, "{written}");
+            assert_eq!(told(looked_for(written, Named::Root, "cgroupfs")), cgroupfs, "{written}");
+            assert_eq!(told(looked_for(written, Named::Root, "systemd")), systemd, "{written}");
             // only one word means systemd
-            assert_eq!(told(root(written, "Systemd")), cgroupfs, "{written}");
+            assert_eq!(told(looked_for(written, Named::Root, "Systemd")), cgroupfs, "{written}");
         }
         assert_eq!(told(kubepods("", "systemd")), "/kubepods.slice");
         assert_eq!(told(kubepods("", "bogus")), "/kubepods");
@@ -135,16 +163,28 @@ mod tests {
             ("-.slice", "/-.slice", "/"),
             ("/kube-.slice", "/kube-.slice", "panic: invalid slice name: kube-.slice"),
         ] {
-            assert_eq!(told(reserved(written, "cgroupfs")), cgroupfs, "{written}");
-            assert_eq!(told(reserved(written, "systemd")), systemd, "{written}");
+            assert_eq!(told(looked_for(written, Named::Reserved, "cgroupfs")), cgroupfs, "{written}");
+            assert_eq!(told(looked_for(written, Named::Reserved, "systemd")), systemd, "{written}");
         }
+    }
+
+    #[test]
+    fn a_name_that_panics_is_shown_as_it_was_meant() {
+        assert_eq!(systemd("/foo/", Named::Root), "/foo.slice");
+        assert_eq!(systemd("/foo", Named::Root), "/foo.slice");
+        assert_eq!(systemd("/kube-.slice", Named::Reserved), "/kube.slice");
+        assert_eq!(systemd("/", Named::Reserved), "/");
+        assert_eq!(cgroupfs("foo.slice/"), "/foo.slice");
     }
 
     proptest! {
         #[test]
-        fn any_name_gives_a_path_or_a_panic(written in "[-_./a-z]{0,12}", systemd in any::<bool>()) {
-            let driver = if systemd { "systemd" } else { "cgroupfs" };
-            for path in [root(&written, driver), reserved(&written, driver)].into_iter().flatten() {
+        fn any_name_gives_a_path_or_a_panic(written in "[-_./a-z]{0,12}", slices in any::<bool>()) {
+            let driver = if slices { "systemd" } else { "cgroupfs" };
+            let both = [Named::Root, Named::Reserved];
+            let exact = both.map(|named| looked_for(&written, named, driver).unwrap_or_else(|_| "/".into()));
+            let meant = both.map(|named| systemd(&written, named));
+            for path in exact.into_iter().chain(meant).chain([cgroupfs(&written)]) {
                 prop_assert!(path.starts_with('/'), "{}", path);
                 prop_assert!(!path.contains("//"), "{}", path);
             }

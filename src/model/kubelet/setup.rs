@@ -6,7 +6,7 @@
 mod eviction;
 mod resources;
 
-use super::cgroup_names::{self, Panics};
+use super::cgroup_names::{Named, Panics, looked_for};
 use super::effective::Effective;
 use super::gates;
 use super::validate::{Host, Verdict};
@@ -140,7 +140,7 @@ impl Maker<'_> {
 
     fn cgroup_root(&mut self) {
         let Some((written, origin)) = self.text("cgroupRoot") else { return };
-        let path = cgroup_names::root(&written, self.driver);
+        let path = looked_for(&written, Named::Root, self.driver);
         // the root is looked for with the classes' cgroups only, its name is made anyway
         if path.is_err() || self.bool("cgroupsPerQOS") != Some(false) {
             self.wanted(SetupStage::ContainerManager, "cgroupRoot", (written, origin), path);
@@ -210,7 +210,7 @@ impl Maker<'_> {
                 self.trouble(SetupStage::NodeSetup, message, origin);
             }
             if let Some(said) = self.text(cgroup) {
-                let path = cgroup_names::reserved(&said.0, self.driver);
+                let path = looked_for(&said.0, Named::Reserved, self.driver);
                 self.wanted(SetupStage::NodeSetup, cgroup, said, path);
             }
         }
