@@ -87,6 +87,11 @@ impl Start {
         self.drop_ins.as_ref().map(|found| (found.dir.0.as_str(), found.dir.1, found.link))
     }
 
+    /// Files beside the drop-ins that are not merged, though they look like it.
+    pub fn drop_in_strays(&self) -> &[(String, Place)] {
+        self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
+    }
+
     /// Problems of the files' syntax, for all versions.
     pub fn syntax_errors(&self) -> Vec<(Place, String)> {
         let files = self.base.iter().map(|(file, _)| file);
