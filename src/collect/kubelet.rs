@@ -87,9 +87,6 @@ pub(crate) fn collect(
             return named(generations.into_iter().map(|g| (g, facts.clone())).collect());
         }
     };
-    for (place, message) in next.syntax_errors() {
-        ctx.problem(place, message);
-    }
     let near = next.near();
     // to the kubelet a hybrid tree is v1
     let cgroup_v2 = ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2"));

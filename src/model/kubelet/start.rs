@@ -92,17 +92,6 @@ impl Start {
         self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
-    /// Problems of the files' syntax, for all versions.
-    pub fn syntax_errors(&self) -> Vec<(Place, String)> {
-        let files = self.base.iter().map(|(file, _)| file);
-        let files = files.chain(self.drop_ins.iter().flat_map(|found| &found.files));
-        let broken = files.filter_map(|file| match &file.loaded {
-            Some(Err(error)) => Some((file.at(error.span)?, error.message.clone())),
-            _ => None,
-        });
-        broken.collect()
-    }
-
     /// What a version (minor of 1.x) makes of it; `cgroup_v2` as statfs of /sys/fs/cgroup tells.
     pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, cgroup_v2: &Known<bool>) -> Outcome {
         let _ = cgroup_v2;
