@@ -1,5 +1,6 @@
 //! The kubelet: which files and flags it is started with, and what each version makes of them.
 
+mod cgroups;
 mod facts;
 
 use super::ctx::Ctx;
@@ -87,9 +88,6 @@ pub(crate) fn collect(
             return named(generations.into_iter().map(|g| (g, facts.clone())).collect());
         }
     };
-    for (place, message) in next.syntax_errors() {
-        ctx.problem(place, message);
-    }
     let near = next.near();
     let host = Host {
         // to the kubelet a hybrid tree is v1
@@ -102,7 +100,8 @@ pub(crate) fn collect(
         let minor = generation.minor;
         let outcome = next.outcome(ctx, minor, &host);
         let live = now.map(|now| now.outcome(ctx, minor, &host));
-        let facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
