@@ -1,10 +1,13 @@
 //! Collectors: what the node says, turned into facts that remember where it was said. They cannot
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
+mod agree;
 mod cgroup;
 mod containerd;
 mod cri;
+mod crio;
 mod ctx;
+mod docker;
 mod host;
 mod kernel;
 mod kubelet;
@@ -12,24 +15,24 @@ mod process;
 mod systemd;
 mod version;
 
-use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, What, Why};
-use crate::model::unit::{self, Argument};
+use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Value, What, Why};
+use crate::model::unit::{self, Argument, Environment};
 use crate::node::Node;
 use crate::node::live::Ask;
 use crate::resolve::{Collected, Variant};
 use crate::text::Place;
 use crate::version::Version;
-use containerd::{Daemon, Told};
+use containerd::Told;
 use ctx::Ctx;
 use kubelet::Command;
-use process::Process;
+use process::{Process, Processes};
 use std::collections::BTreeMap;
 use version::{Packages, evidence};
 
 /// What the operator said on the command line about the node.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// `--assume NAME=VERSION`: containerd, kubelet, systemd. Checked by the command line.
+    /// `--assume NAME=VERSION`: a daemon or systemd. Checked by the command line.
     pub assume: BTreeMap<String, String>,
     /// `--containerd-config FILE`, a node path.
     pub containerd_config: Option<String>,
@@ -82,7 +85,7 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     containerd::process(&mut ctx, &process);
     let exes = programs(process.is().copied(), unit.is());
     let version = evidence(&mut ctx, &packages, "containerd", cri.version.clone(), &exes);
-    let daemon = Daemon {
+    let daemon = containerd::Daemon {
         told: told_main(&process, &unit),
         endpoint,
         installed: process.is().is_some() || unit.is().is_some(),
@@ -91,7 +94,62 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
         live_handlers: cri.live_handlers,
     };
     let containerd = containerd::collect(&mut ctx, daemon);
+    other_runtimes(&mut ctx, &packages, &processes, &kubelet);
     ctx.finish(containerd, kubelet)
+}
+
+/// What was found out of a daemon before its files are read.
+struct Daemon {
+    version: Statements,
+    /// Of the process, else of the unit; absent when there is neither.
+    arguments: Known<Vec<Argument>>,
+    /// As the unit says it.
+    environment: Environment,
+}
+
+/// Docker and CRI-O, and which of them the kubelet asks.
+fn other_runtimes(ctx: &mut Ctx, packages: &Packages, processes: &Known<Processes>, kubelet: &[Variant]) {
+    ctx.say(Fact::one("cri.other_runtime", other_runtime(kubelet)));
+    let docker = other(ctx, packages, processes, ("docker", "dockerd", "docker.service"));
+    docker::collect(ctx, &docker);
+    let cri_dockerd = evidence(ctx, packages, "cri-dockerd", None, &[]);
+    ctx.say(Fact::one("docker.cri_version", cri_dockerd));
+    let crio = other(ctx, packages, processes, ("crio", "crio", "crio.service"));
+    crio::collect(ctx, &crio);
+}
+
+/// Looks for a daemon by its name here, its process and its unit.
+fn other(
+    ctx: &mut Ctx,
+    packages: &Packages,
+    processes: &Known<Processes>,
+    (name, process, unit): (&'static str, &str, &str),
+) -> Daemon {
+    let loaded = unit::load(ctx, unit);
+    let environment = loaded.is().map(|unit| unit.environment(ctx)).unwrap_or_default();
+    let line = loaded.and_then(|unit| unit.starts(ctx));
+    let running = processes
+        .as_ref()
+        .and_then(|found| found.others.iter().find(|p| p.name == process).map_or(Known::ABSENT, Known::Is));
+    let exes = programs(running.is().copied(), line.is());
+    let version = evidence(ctx, packages, name, None, &exes);
+    let arguments = match (running, line) {
+        (Known::Is(process), _) => Known::Is(process.arguments.clone()),
+        (_, Known::Is(line)) => Known::Is(line),
+        // a dead tree has no processes
+        (Known::Unknown(Why::NotRunning(_)) | Known::Absent(_), Known::Absent(note)) => Known::Absent(note),
+        (_, Known::Unknown(why)) | (Known::Unknown(why), _) => Known::Unknown(why),
+    };
+    Daemon { version, arguments, environment }
+}
+
+/// The runtime behind the kubelet's endpoint, where that is not containerd's.
+fn other_runtime(kubelet: &[Variant]) -> Statements {
+    let Some(said) = endpoint_said(kubelet) else { return Known::ABSENT };
+    let others = [("crio", "crio"), ("cri-dockerd", "docker"), ("dockershim", "docker")];
+    let endpoint = said.value.as_text().unwrap_or_default();
+    let found = others.iter().find(|(mark, _)| endpoint.contains(mark));
+    found.map_or(Known::ABSENT, |(_, name)| Known::Is(vec![Said { value: Value::text(*name), ..said }]))
 }
 
 /// The command line that a unit would start, variables replaced.
@@ -146,9 +204,13 @@ fn told_main(process: &Known<&Process>, unit: &Known<Vec<Argument>>) -> Told {
 
 /// The endpoint that every generation of the kubelet uses, where one says it.
 fn endpoint(kubelet: &[Variant]) -> Option<String> {
+    endpoint_said(kubelet)?.value.as_text().map(str::to_owned)
+}
+
+fn endpoint_said(kubelet: &[Variant]) -> Option<Said> {
     let fact = kubelet.first()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
     let What::One(said) = &fact.what else { return None };
-    strongest(said)?.value.as_text().map(str::to_owned)
+    strongest(said)
 }
 
 /// The statement that beats the others; of equals, the last.

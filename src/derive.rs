@@ -4,6 +4,7 @@
 use crate::fact::{Known, Origin, Said, Value, Why};
 use crate::names;
 use crate::resolve::{InForce, Snapshot};
+use crate::version::Version;
 use std::borrow::Cow;
 
 pub fn derive(facts: &mut Snapshot) {
@@ -32,11 +33,33 @@ fn decided(value: &str, by: Option<&Origin>) -> InForce {
     InForce { by: by.cloned(), ..InForce::bare(Known::Is(Value::text(value))) }
 }
 
-/// The runtime that the endpoint names, when that is not containerd.
-fn other_runtime(facts: &Snapshot) -> Option<String> {
-    let endpoint = facts.named("kubelet.runtime_endpoint").value.is()?.as_text()?;
-    let others = ["crio", "cri-dockerd", "dockershim"];
-    others.iter().any(|name| endpoint.contains(name)).then(|| endpoint.to_owned())
+/// A runtime behind the kubelet's endpoint: the facts that tell of it.
+struct Runtime {
+    boots: &'static str,
+    driver: &'static str,
+    /// Who answers RuntimeConfig since which version; containerd's answer is a fact of its own.
+    answers: Option<(&'static str, &'static str, &'static str)>,
+}
+
+const CONTAINERD: Runtime =
+    Runtime { boots: "containerd.boots", driver: "containerd.cgroup_driver", answers: None };
+const CRIO: Runtime = Runtime {
+    boots: "crio.boots",
+    driver: "crio.cgroup_driver",
+    answers: Some(("crio", "crio.version", "1.28")),
+};
+const DOCKER: Runtime = Runtime {
+    boots: "docker.boots",
+    driver: "docker.cgroup_driver",
+    answers: Some(("cri-dockerd", "docker.cri_version", "0.3.0")),
+};
+
+fn runtime(facts: &Snapshot) -> &'static Runtime {
+    match facts.named("cri.other_runtime").value.is().and_then(Value::as_text) {
+        Some("crio") => &CRIO,
+        Some("docker") => &DOCKER,
+        _ => &CONTAINERD,
+    }
 }
 
 /// The driver in force: what the runtime answers where the kubelet asks it and gets an answer,
@@ -50,9 +73,9 @@ fn kubelet_driver(facts: &Snapshot) -> InForce {
         Known::Absent(ref note) => return InForce::bare(Known::Absent(note.clone())),
         Known::Unknown(ref why) => return needs("kubelet.follows_runtime", why),
     }
-    if let Some(endpoint) = other_runtime(facts) {
-        let why = Why::Strange(format!("the kubelet asks {endpoint}, which is not containerd"));
-        return needs("kubelet.runtime_endpoint", &why);
+    let runtime = runtime(facts);
+    if let Some(answers) = runtime.answers {
+        return other_driver(facts, runtime, answers, configured);
     }
     let reported = facts.named("containerd.reported_driver");
     for name in ["containerd.boots", "containerd.cri_enabled"] {
@@ -68,22 +91,54 @@ fn kubelet_driver(facts: &Snapshot) -> InForce {
     }
     match &reported.value {
         Known::Is(driver) if driver.as_text() == Some("unimplemented") => configured.clone(),
-        Known::Is(driver) => {
-            let mut overridden = configured.overridden.clone();
-            if let (Known::Is(value), Some(origin)) = (&configured.value, &configured.by) {
-                overridden.insert(0, Said { value: value.clone(), origin: origin.clone() });
-            }
-            InForce { by: reported.by.clone(), overridden, ..InForce::bare(Known::Is(driver.clone())) }
-        }
+        Known::Is(driver) => answered(driver, reported, configured),
         // an answer without a driver leaves the kubelet its own
         Known::Absent(_) => configured.clone(),
         Known::Unknown(why) => needs("containerd.reported_driver", why),
     }
 }
 
+/// The runtime's answer over the kubelet's own configuration.
+fn answered(driver: &Value, reported: &InForce, configured: &InForce) -> InForce {
+    let mut overridden = configured.overridden.clone();
+    if let (Known::Is(value), Some(origin)) = (&configured.value, &configured.by) {
+        overridden.insert(0, Said { value: value.clone(), origin: origin.clone() });
+    }
+    InForce { by: reported.by.clone(), overridden, ..InForce::bare(Known::Is(driver.clone())) }
+}
+
+/// What CRI-O or cri-dockerd answers: the driver that it runs with, from the version on that answers
+/// at all. Before, the kubelet keeps its own.
+fn other_driver(
+    facts: &Snapshot,
+    runtime: &Runtime,
+    (daemon, version, since): (&'static str, &'static str, &str),
+    configured: &InForce,
+) -> InForce {
+    let answers = match &facts.named(version).value {
+        Known::Is(value) => value.as_text().and_then(Version::parse).and_then(|v| v.since(since)),
+        _ => None,
+    };
+    let driver = facts.named(runtime.driver);
+    match (answers, &driver.value) {
+        (Some(false), _) => configured.clone(),
+        // asked or not, it comes to the same
+        (None, value) if *value == configured.value && value.is().is_some() => configured.clone(),
+        (None, _) => needs(version, &Why::NeedsVersion { of: daemon, worlds: Vec::new() }),
+        (Some(true), Known::Is(value)) if value.as_text() == Some("none") => InForce::bare(Known::Absent(
+            Cow::Borrowed("cri-dockerd answers with an error for a rootless dockerd"),
+        )),
+        (Some(true), Known::Is(value)) => answered(value, driver, configured),
+        (Some(true), Known::Absent(_)) => {
+            InForce::bare(Known::Absent(Cow::Borrowed("the runtime that it asks does not answer")))
+        }
+        (Some(true), Known::Unknown(why)) => needs(runtime.driver, why),
+    }
+}
+
 /// The first of these that holds:
-/// 1. `no-runtime`: no containerd on this node (and the kubelet is not told to use another runtime);
-/// 2. `runtime-dead`: containerd does not start, its CRI service does not come up, or pods of the
+/// 1. `no-runtime`: the runtime behind the kubelet's endpoint (without one, containerd) is not here;
+/// 2. `runtime-dead`: it does not start, its CRI service does not come up, or pods of the
 ///    default handler cannot be created;
 /// 3. `mismatch`: runtime and kubelet use different drivers, or the systemd driver is used on a
 ///    host that systemd does not run;
@@ -94,29 +149,25 @@ fn kubelet_driver(facts: &Snapshot) -> InForce {
 ///
 /// Unknown when an input is unknown that could still decide.
 fn verdict(facts: &Snapshot) -> InForce {
-    if let Some(endpoint) = other_runtime(facts) {
-        let why = Why::Strange(format!("the kubelet uses {endpoint}, which is not containerd"));
-        return needs("kubelet.runtime_endpoint", &why);
-    }
-    let boots = facts.named("containerd.boots");
+    let of = runtime(facts);
+    let boots = facts.named(of.boots);
     match &boots.value {
         Known::Absent(_) => {
             return decided("no-runtime", facts.named("kubelet.runtime_endpoint").by.as_ref());
         }
-        Known::Unknown(why) => return needs("containerd.boots", why),
+        Known::Unknown(why) => return needs(of.boots, why),
         Known::Is(Value::Bool(true)) => {}
         Known::Is(_) => return decided("runtime-dead", boots.by.as_ref()),
     }
-    let cri = facts.named("containerd.cri_enabled");
-    match &cri.value {
-        Known::Is(Value::Bool(true)) => {}
-        Known::Unknown(why) => return needs("containerd.cri_enabled", why),
-        _ => return decided("runtime-dead", cri.by.as_ref().or(boots.by.as_ref())),
-    }
-    if let Some(dead) = default_unusable(facts) {
+    if of.answers.is_none()
+        && let Some(dead) = cri_dead(facts, boots).or_else(|| default_unusable(facts))
+    {
         return dead;
     }
-    let runtime = facts.named("containerd.cgroup_driver");
+    let runtime = facts.named(of.driver);
+    if runtime.value.is().and_then(Value::as_text) == Some("none") {
+        return needs(of.driver, &Why::Strange("dockerd is rootless".into()));
+    }
     let kubelet = facts.named("kubelet.cgroup_driver");
     if let (Known::Is(r), Known::Is(k)) = (&runtime.value, &kubelet.value)
         && r != k
@@ -124,7 +175,7 @@ fn verdict(facts: &Snapshot) -> InForce {
         return decided("mismatch", weaker(runtime, kubelet));
     }
     if let Known::Unknown(why) = &runtime.value {
-        return needs("containerd.cgroup_driver", why);
+        return needs(of.driver, why);
     }
     let on_systemd = facts.named("host.init").value.is().and_then(Value::as_text) == Some("systemd");
     if let (true, Known::Unknown(why)) = (on_systemd, &kubelet.value) {
@@ -144,6 +195,16 @@ fn verdict(facts: &Snapshot) -> InForce {
         Known::Unknown(why) => needs("kubelet.cgroup_driver", why),
         Known::Absent(_) => decided("no-kubelet", by),
         Known::Is(_) => decided("agree", weaker(runtime, kubelet)),
+    }
+}
+
+/// `runtime-dead`, or unknown, when containerd's CRI service does not come up.
+fn cri_dead(facts: &Snapshot, boots: &InForce) -> Option<InForce> {
+    let cri = facts.named("containerd.cri_enabled");
+    match &cri.value {
+        Known::Is(Value::Bool(true)) => None,
+        Known::Unknown(why) => Some(needs("containerd.cri_enabled", why)),
+        _ => Some(decided("runtime-dead", cri.by.as_ref().or(boots.by.as_ref()))),
     }
 }
 

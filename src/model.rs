@@ -6,6 +6,9 @@ use crate::text::SourceId;
 use std::sync::Arc;
 
 pub mod containerd;
+pub mod crio;
+pub mod docker;
+pub mod json;
 pub mod kubelet;
 pub mod toml;
 pub mod unit;

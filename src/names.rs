@@ -6,12 +6,13 @@ use crate::fact::{Decl, Moment, Type};
 mod containerd;
 mod host;
 mod kubelet;
+mod runtimes;
 
 /// A declared fact, by its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct FactId(u16);
 
-const GROUPS: [&[Decl]; 3] = [host::DECLS, containerd::DECLS, kubelet::DECLS];
+const GROUPS: [&[Decl]; 4] = [host::DECLS, containerd::DECLS, kubelet::DECLS, runtimes::DECLS];
 
 /// All declarations, in the order of the groups.
 static DECLS: [&Decl; COUNT] = in_order();
@@ -72,7 +73,8 @@ impl FactId {
 }
 
 /// How many facts are declared.
-pub const COUNT: usize = host::DECLS.len() + containerd::DECLS.len() + kubelet::DECLS.len();
+pub const COUNT: usize =
+    host::DECLS.len() + containerd::DECLS.len() + kubelet::DECLS.len() + runtimes::DECLS.len();
 
 /// All of them, in the order of the tables.
 pub fn all() -> impl Iterator<Item = FactId> {

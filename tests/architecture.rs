@@ -143,7 +143,7 @@ fn data_flows_one_way() {
 
 #[test]
 fn collectors_do_not_know_each_other() {
-    let shared = ["ctx", "process", "version"];
+    let shared = ["agree", "ctx", "process", "version"];
     let mut wrong = Vec::new();
     for (name, module, code) in modules().into_iter().filter(|(name, ..)| name.starts_with("collect/")) {
         assert_eq!(module, "collect");

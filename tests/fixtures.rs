@@ -32,6 +32,12 @@ struct Case {
     /// Codes of rules that cannot be judged here; all that are unknown on an `ok-…` node.
     #[serde(default)]
     unknown: BTreeSet<String>,
+    /// Public reports that this node stands for, by the names of `docs/field-cases.md`.
+    #[serde(default)]
+    cards: Vec<String>,
+    /// What happened there, in a sentence or two.
+    #[serde(default)]
+    story: String,
 }
 
 fn main() -> ExitCode {
@@ -64,6 +70,10 @@ fn node(dir: &Path) -> Result<(), Failed> {
     let case: Case = toml::from_str(&fs::read_to_string(dir.join("case.toml"))?)?;
     if case.title.is_empty() || case.why.is_empty() {
         return Err("a case has a title and says why it is there".into());
+    }
+    let is_card = |card: &String| card.len() == 4 && card.starts_with('C');
+    if !case.cards.iter().all(is_card) || case.cards.is_empty() != case.story.is_empty() {
+        return Err("`cards` are like C001, and go with a `story`".into());
     }
     let meta = fs::read_to_string(dir.join("root/.nodevet/meta.jsonl")).unwrap_or_default();
     if let Some(path) = case.unreadable.iter().find(|path| !meta.contains(&format!("{{\"path\":\"{path}\",")))

@@ -48,7 +48,7 @@ pub(super) struct NodeArgs {
     /// A live host mounted at DIR: its sockets are asked, none of its programs is run
     #[arg(long, value_name = "DIR")]
     pub(super) host: Option<String>,
-    /// Take a daemon's version as given (containerd, kubelet, systemd); beats all evidence
+    /// Take a daemon's version as given (containerd, kubelet, systemd, docker, cri-dockerd, crio); beats all evidence
     #[arg(long, value_name = "NAME=VERSION")]
     pub(super) assume: Vec<String>,
     /// containerd's main file, instead of the one found
@@ -193,7 +193,7 @@ pub(super) struct Schema {
 }
 
 /// What `--assume` takes.
-const DAEMONS: [&str; 3] = ["containerd", "kubelet", "systemd"];
+const DAEMONS: [&str; 6] = ["containerd", "kubelet", "systemd", "docker", "cri-dockerd", "crio"];
 
 impl NodeArgs {
     pub(super) fn door(&self) -> Door {
@@ -231,7 +231,12 @@ impl NodeArgs {
             }
             // containerd 2 and kubelet 1 are no versions to judge by
             if name != "systemd" && !has_two_parts(version) {
-                let such = if name == "kubelet" { "1.34" } else { "2.1" };
+                let such = match name {
+                    "kubelet" | "crio" => "1.34",
+                    "docker" => "28.5",
+                    "cri-dockerd" => "0.3",
+                    _ => "2.1",
+                };
                 return Err(format!("--assume {assumed}: `{version}` has one part: say two, such as {such}"));
             }
             options.assume.insert(name.to_owned(), version.to_owned());

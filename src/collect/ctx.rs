@@ -1,8 +1,9 @@
 //! What collectors share: the door, the texts captured so far, and what has been said.
 
 use super::Options;
-use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Value, What, Why};
+use crate::fact::{Fact, Known, Layer, Origin, Problem, Row, Said, Statements, Type, Value, What, Why};
 use crate::model::{Captured, Reader};
+use crate::names;
 use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
@@ -102,6 +103,23 @@ impl<'a> Ctx<'a> {
             Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
             Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
             _ => Known::Unknown(Why::Unread),
+        }
+    }
+
+    /// A plain fact said so far, as a model takes it.
+    pub(crate) fn known_as<T>(&self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Known<T> {
+        self.known(name).and_then(|value| read(&value).map_or(Known::ABSENT, Known::Is))
+    }
+
+    /// Says the same of several facts: that they are absent, or unknown.
+    pub(crate) fn say_all(&mut self, names: &[&'static str], reason: &Known<()>) {
+        for name in names {
+            let nothing = reason.clone().map(|()| Vec::new());
+            let rows = matches!(names::find(name).map(|id| &id.decl().ty), Some(Type::Table { .. }));
+            self.say(match rows {
+                true => Fact::rows(name, reason.clone().map(|()| Vec::new())),
+                false => Fact::one(name, nothing),
+            });
         }
     }
 

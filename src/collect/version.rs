@@ -16,6 +16,9 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("containerd", &["containerd.io", "containerd", "moby-containerd"]),
     ("kubelet", &["kubelet"]),
     ("systemd", &["systemd"]),
+    ("docker", &["docker-ce", "docker.io", "moby-engine"]),
+    ("cri-dockerd", &["cri-dockerd"]),
+    ("crio", &["cri-o", "cri-o-runc"]),
 ];
 
 /// Where a daemon's program lies when neither a process nor a unit names it.
@@ -26,6 +29,9 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ),
     ("kubelet", &["/usr/bin/kubelet", "/usr/local/bin/kubelet", "/opt/bin/kubelet", "/usr/local/bin/k3s"]),
     ("systemd", &["/usr/lib/systemd/systemd", "/lib/systemd/systemd"]),
+    ("docker", &["/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"]),
+    ("cri-dockerd", &["/usr/bin/cri-dockerd", "/usr/local/bin/cri-dockerd"]),
+    ("crio", &["/usr/bin/crio", "/usr/local/bin/crio"]),
 ];
 
 /// Go modules that a daemon is built from, and the variables its version is linked into.
@@ -39,6 +45,13 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     ("kubelet", &["k8s.io/kubernetes"], &["k8s.io/component-base/version.gitVersion="]),
+    ("docker", &["github.com/docker/docker"], &["github.com/docker/docker/dockerversion.Version="]),
+    (
+        "cri-dockerd",
+        &["github.com/Mirantis/cri-dockerd"],
+        &["github.com/Mirantis/cri-dockerd/cmd/version.Version="],
+    ),
+    ("crio", &["github.com/cri-o/cri-o"], &["github.com/cri-o/cri-o/internal/version.Version="]),
 ];
 
 /// What the package database says of the packages that matter.
@@ -107,7 +120,7 @@ impl Packages {
     }
 }
 
-/// What is known of a daemon's version (containerd, kubelet or systemd), weakest first.
+/// What is known of a daemon's version, weakest first.
 /// `cri` is the runtime's own answer, `exes` its program as a process or unit names it, likeliest
 /// first. Absent when there is neither program nor package; unknown when there is one and its
 /// version cannot be told.
@@ -222,7 +235,10 @@ fn built(text: &str, daemon: &str) -> Option<Span> {
 fn from_output(ctx: &mut Ctx, daemon: &str, exe: &str) -> Option<Said> {
     let name = exe.rsplit('/').next().unwrap_or("");
     // k3s and RKE2 carry the version of their kubelet
-    if name != daemon && !(daemon == "kubelet" && matches!(name, "k3s" | "rke2")) {
+    if name != daemon
+        && !(daemon == "docker" && name == "dockerd")
+        && !(daemon == "kubelet" && matches!(name, "k3s" | "rke2"))
+    {
         return None;
     }
     let Known::Is(text) = ctx.node.version_of(exe) else { return None };

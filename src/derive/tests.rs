@@ -131,18 +131,37 @@ fn the_verdict_is_the_first_that_holds() {
 }
 
 #[test]
-fn another_runtime_is_not_judged() {
-    for endpoint in ["unix:///var/run/crio/crio.sock", "unix:///run/cri-dockerd.sock"] {
+fn another_runtime_is_asked_in_its_own_way() {
+    // runtime, its version, boots, its driver, kubelet's own → kubelet's in force, verdict
+    for (runtime, version, boots, driver, configured, in_force, verdict) in [
+        ("crio", "1.34.1", "true", "systemd", "cgroupfs", "systemd", "agree"),
+        ("crio", "1.34.1", "true", "cgroupfs", "systemd", "cgroupfs", "two-managers"),
+        ("crio", "1.27.8", "true", "systemd", "cgroupfs", "cgroupfs", "mismatch"),
+        ("crio", "?", "true", "systemd", "cgroupfs", "?", "?"),
+        ("crio", "?", "true", "systemd", "systemd", "systemd", "agree"),
+        ("crio", "1.34.1", "false", "-", "systemd", "-", "runtime-dead"),
+        ("crio", "1.34.1", "-", "-", "systemd", "-", "no-runtime"),
+        ("docker", "0.4.3", "true", "cgroupfs", "systemd", "cgroupfs", "two-managers"),
+        ("docker", "0.2.6", "true", "cgroupfs", "systemd", "systemd", "mismatch"),
+        ("docker", "0.4.3", "true", "none", "systemd", "-", "?"),
+        ("docker", "0.4.3", "true", "?", "systemd", "?", "?"),
+    ] {
+        let of = |crio, docker| if runtime == "crio" { crio } else { docker };
         let (facts, _) = world(&[
+            ("cri.other_runtime", runtime),
             ("host.init", "systemd"),
             ("kubelet.follows_runtime", "true"),
-            ("kubelet.configured_driver", "systemd"),
-            ("kubelet.runtime_endpoint", endpoint),
+            ("kubelet.configured_driver", configured),
             ("containerd.boots", "true"),
-            ("containerd.cri_enabled", "false"),
+            ("containerd.cri_enabled", "true"),
+            ("containerd.cgroup_driver", "cgroupfs"),
+            ("containerd.reported_driver", "cgroupfs"),
+            (of("crio.version", "docker.cri_version"), version),
+            (of("crio.boots", "docker.boots"), boots),
+            (of("crio.cgroup_driver", "docker.cgroup_driver"), driver),
         ]);
-        assert_eq!(shown(&facts, "kubelet.cgroup_driver"), "?");
-        assert_eq!(shown(&facts, "node.verdict"), "?");
+        let met = (shown(&facts, "kubelet.cgroup_driver"), shown(&facts, "node.verdict"));
+        assert_eq!(met, (in_force.into(), verdict.into()), "{runtime} {version} {driver} {configured}");
     }
 }
 
