@@ -81,7 +81,7 @@ struct Running {
     cri: Cri,
     handlers: Vec<Handler>,
     default: Option<tree::Shared>,
-    dead: Known<Option<alive::Dead>>,
+    health: alive::Health,
     reported: Reported,
     /// Place of the driver's default in the default text.
     default_driver: Place,
@@ -196,17 +196,20 @@ impl Effective {
             return;
         }
         let (generation, merged) = (self.generation, &self.merged);
-        let (cri, stop, bad) = plugins::decode(generation, merged, world);
+        let (cri, stop) = plugins::decode(generation, merged, world);
         if stop.is_some() {
             self.stop = stop;
             return;
         }
         let handlers = handlers::all(generation, merged, &cri);
         let default = handlers::default_name(generation, &cri);
-        let dead = alive::check(generation, input, merged, &cri, &handlers, bad.as_ref(), world);
-        let why = dead.is().and_then(|d| d.as_ref()).map(|d| d.message.clone());
-        self.stop = validate::required(generation, merged, why.as_deref());
-        if self.stop.is_some() {
+        let health = alive::check(generation, input, merged, &cri, &handlers, world);
+        match validate::required(generation, merged, &health) {
+            Known::Is(stop) => self.stop = stop,
+            Known::Unknown(why) => self.load.hidden = Some(why),
+            Known::Absent(_) => {}
+        }
+        if self.stop.is_some() || self.load.hidden.is_some() {
             return;
         }
         let name = default.as_ref().map(handlers::name_text).unwrap_or_default();
@@ -220,7 +223,7 @@ impl Effective {
                 p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned()
             })
             .map_or_else(|| defaults.header(&header), |v| v.at.place);
-        self.running = Some(Running { cri, handlers, default, dead, reported, default_driver });
+        self.running = Some(Running { cri, handlers, default, health, reported, default_driver });
     }
 
     /// Why the other facts are not there, if they are not.

@@ -1,18 +1,18 @@
 //! What keeps CRI from coming up while the daemon runs.
 
 use super::Input;
-use super::decode::{Mismatch, duration};
+use super::decode::duration;
 use super::generation::Generation;
 use super::handlers::{self, Handler};
 use super::merge::Merged;
-use super::migrate::CRI;
+use super::migrate::{CRI, IMAGES, RUNTIME};
 use super::plugins::{CRI_PARTS, Cri};
 use super::session::World;
 use super::tree::Shared;
 use crate::fact::{Known, Why};
 use crate::text::Place;
 
-/// Why CRI is not there.
+/// Why a part of CRI is not there.
 #[derive(Clone, Debug)]
 pub(super) struct Dead {
     pub(super) message: String,
@@ -21,59 +21,82 @@ pub(super) struct Dead {
     pub(super) by: Option<Shared>,
 }
 
+/// What keeps the parts of CRI from coming up, in the order in which it is told.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    dead: Vec<(&'static str, Dead)>,
+    hidden: Vec<(&'static str, Why)>,
+}
+
+impl Health {
+    /// Of CRI as a whole, which wants all its parts. `Is(None)`: it comes up.
+    pub(super) fn cri(&self) -> Known<Option<&Dead>> {
+        self.of(CRI)
+    }
+
+    /// Of the plugin `id`: 2.x makes CRI of several, of which runtime and images stand alone.
+    pub(super) fn of(&self, id: &str) -> Known<Option<&Dead>> {
+        let concerns = |part: &str| id == CRI || id == part;
+        if let Some((_, dead)) = self.dead.iter().find(|(part, _)| concerns(part)) {
+            return Known::Is(Some(dead));
+        }
+        let hidden = self.hidden.iter().find(|(part, _)| concerns(part));
+        hidden.map_or(Known::Is(None), |(_, why)| Known::Unknown(why.clone()))
+    }
+}
+
 type Checked = Result<(), Dead>;
 
 fn dead(message: impl Into<String>, by: &Shared) -> Checked {
     Err(Dead { message: message.into(), place: Some(by.at.place), by: Some(by.clone()) })
 }
 
-/// `Is(None)`: CRI comes up.
 pub(super) fn check(
     generation: &Generation,
     input: &Input,
     merged: &Merged,
     cri: &Cri,
     handlers: &[Handler],
-    bad: Option<&Mismatch>,
     world: &mut World,
-) -> Known<Option<Dead>> {
-    let sure = disabled(generation, merged)
-        .and_then(|()| match bad {
-            Some(bad) => dead(bad.message.clone(), &bad.at),
-            None => Ok(()),
-        })
-        .and_then(|()| names(generation, cri, handlers))
-        .and_then(|()| deprecated(generation, cri, handlers))
-        .and_then(|()| handlers.iter().try_for_each(|h| of_handler(generation, h)))
-        .and_then(|()| registry(generation, cri))
-        .and_then(|()| durations(generation, cri))
-        .and_then(|()| cni(generation, cri))
-        .and_then(|()| streaming(cri))
-        .and_then(|()| snapshotter(generation, merged, cri));
-    if let Err(dead) = sure {
-        return Known::Is(Some(dead));
+) -> Health {
+    let mut health = Health::default();
+    let parts: &[&'static str] = if generation.is_v1() { &[CRI] } else { CRI_PARTS };
+    let mut sure = |part: &'static str, checked: Checked| {
+        health.dead.extend(checked.err().map(|dead| (part, dead)));
+    };
+    for part in parts {
+        sure(part, disabled(generation, merged, part));
     }
-    let mut hidden: Option<Why> = None;
-    for step in [cgroups(generation, input, handlers), files(cri, handlers, world)] {
+    sure(RUNTIME, names(generation, cri, handlers));
+    sure(RUNTIME, deprecated(generation, cri, handlers));
+    sure(RUNTIME, handlers.iter().try_for_each(|h| of_handler(generation, h)));
+    sure(IMAGES, registry(generation, cri));
+    for (part, key, value) in durations(generation, cri) {
+        sure(part, of_duration(key, value));
+    }
+    sure(RUNTIME, cni(generation, cri));
+    sure(CRI, streaming(cri));
+    sure(IMAGES, snapshotter(generation, merged, cri));
+    let unsure = [
+        (RUNTIME, cgroups(generation, input, handlers)),
+        (RUNTIME, specs(handlers, world)),
+        (CRI, certificates(cri, world)),
+    ];
+    for (part, step) in unsure {
         match step {
-            Known::Is(Some(dead)) => return Known::Is(Some(dead)),
-            Known::Unknown(why) => {
-                hidden.get_or_insert(why);
-            }
-            _ => {}
+            Known::Is(dead) => health.dead.extend(dead.map(|dead| (part, dead))),
+            Known::Unknown(why) => health.hidden.push((part, why)),
+            Known::Absent(_) => {}
         }
     }
-    hidden.map_or(Known::Is(None), Known::Unknown)
+    health
 }
 
-fn disabled(generation: &Generation, merged: &Merged) -> Checked {
-    let parts: &[&str] = if generation.is_v1() { &[CRI] } else { CRI_PARTS };
-    for id in parts {
-        if let Some(by) = merged.disables(generation, id) {
-            return dead(format!("{id} is disabled"), by);
-        }
+fn disabled(generation: &Generation, merged: &Merged, id: &str) -> Checked {
+    match merged.disables(generation, id) {
+        Some(by) => dead(format!("{id} is disabled"), by),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn names(generation: &Generation, cri: &Cri, handlers: &[Handler]) -> Checked {
@@ -173,25 +196,31 @@ fn registry(generation: &Generation, cri: &Cri) -> Checked {
     }
 }
 
-fn durations(generation: &Generation, cri: &Cri) -> Checked {
+/// Durations that are checked at the start: the part that does, the key and its value.
+fn durations<'c>(
+    generation: &Generation,
+    cri: &'c Cri,
+) -> impl Iterator<Item = (&'static str, &'static str, &'c Shared)> {
+    let pulls = generation.since("1.7");
     let values = [
-        ("stream_idle_timeout", cri.server.get("stream_idle_timeout"), true),
+        (CRI, "stream_idle_timeout", cri.server.get("stream_idle_timeout")),
         (
+            IMAGES,
             "image_pull_progress_timeout",
-            cri.images.get("image_pull_progress_timeout"),
-            generation.since("1.7"),
+            cri.images.get("image_pull_progress_timeout").filter(|_| pulls),
         ),
-        ("drain_exec_sync_io_timeout", cri.runtime.get("drain_exec_sync_io_timeout"), true),
+        (RUNTIME, "drain_exec_sync_io_timeout", cri.runtime.get("drain_exec_sync_io_timeout")),
     ];
-    for (key, value, checked) in values {
-        if let Some(value) = value.filter(|v| checked && !v.is_zero())
-            && let Some(text) = value.text()
-            && !duration(text)
-        {
-            return dead(format!("{key} `{text}` is not a duration"), value);
+    values.into_iter().filter_map(|(part, key, value)| Some((part, key, value?)))
+}
+
+fn of_duration(key: &str, value: &Shared) -> Checked {
+    match value.text() {
+        Some(text) if !value.is_zero() && !duration(text) => {
+            dead(format!("{key} `{text}` is not a duration"), value)
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn cni(generation: &Generation, cri: &Cri) -> Checked {
@@ -251,34 +280,49 @@ fn cgroups(generation: &Generation, input: &Input, handlers: &[Handler]) -> Know
     Known::Is(Some(Dead { message, place: Some(by.at.place), by: Some(by) }))
 }
 
-/// Files that must be there when CRI starts.
-fn files(cri: &Cri, handlers: &[Handler], world: &mut World) -> Known<Option<Dead>> {
-    let mut wanted: Vec<(&str, &Shared, bool)> = Vec::new();
-    for handler in handlers {
-        if let Some(spec) = handler.table.get("base_runtime_spec").filter(|v| !v.is_zero()) {
-            wanted.push(("base_runtime_spec", spec, true));
+/// Specifications that handlers start from: they must be there when CRI starts.
+fn specs(handlers: &[Handler], world: &mut World) -> Known<Option<Dead>> {
+    let written = |h: &Handler| h.table.get("base_runtime_spec").filter(|v| !v.is_zero()).cloned();
+    files("base_runtime_spec", handlers.iter().filter_map(written), true, world)
+}
+
+/// The same of what the stream server shows its clients.
+fn certificates(cri: &Cri, world: &mut World) -> Known<Option<Dead>> {
+    let pair = cri.server.get("x509_key_pair_streaming");
+    if cri.server.get("enable_tls_streaming").and_then(|v| v.bool()) != Some(true) {
+        return Known::Is(None);
+    }
+    for key in ["tls_cert_file", "tls_key_file"] {
+        let file = pair.and_then(|p| p.get(key)).filter(|v| !v.is_zero()).cloned();
+        let found = files(key, file.into_iter(), false, world);
+        if !matches!(found, Known::Is(None)) {
+            return found;
         }
     }
-    if cri.server.get("enable_tls_streaming").and_then(|v| v.bool()) == Some(true)
-        && let Some(pair) = cri.server.get("x509_key_pair_streaming")
-    {
-        for key in ["tls_cert_file", "tls_key_file"] {
-            if let Some(file) = pair.get(key).filter(|v| !v.is_zero()) {
-                wanted.push((key, file, false));
-            }
-        }
-    }
-    for (key, value, json) in wanted {
+    Known::Is(None)
+}
+
+fn files(
+    key: &str,
+    wanted: impl Iterator<Item = Shared>,
+    json: bool,
+    world: &mut World,
+) -> Known<Option<Dead>> {
+    let mut hidden = Known::Is(None);
+    for value in wanted {
         let path = super::paths::join("/", value.text().unwrap_or_default());
         let message = match (json, world.presence(&path, json)) {
             (_, Known::Absent(_)) => format!("{key} {path} is not there"),
             (true, Known::Is(text)) if !is_object(&text) => format!("{key} {path} is not a JSON object"),
             (_, Known::Is(_)) => continue,
-            (_, Known::Unknown(why)) => return Known::Unknown(why),
+            (_, Known::Unknown(why)) => {
+                hidden = Known::Unknown(why);
+                continue;
+            }
         };
-        return Known::Is(Some(Dead { message, place: Some(value.at.place), by: Some(value.clone()) }));
+        return Known::Is(Some(Dead { message, place: Some(value.at.place), by: Some(value) }));
     }
-    Known::Is(None)
+    hidden
 }
 
 fn is_object(text: &str) -> bool {

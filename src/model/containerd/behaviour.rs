@@ -60,6 +60,41 @@ fn a_required_cri_that_dies_takes_the_daemon_along() {
 }
 
 #[test]
+fn a_required_part_of_cri_takes_the_daemon_along_if_it_dies_itself() {
+    let dead = |part: &str| match part {
+        "images" => "[plugins.'io.containerd.cri.v1.images']\nimage_pull_progress_timeout = 'z'\n",
+        "runtime" => "[plugins.'io.containerd.cri.v1.runtime'.containerd]\ndefault_runtime_name = 'nope'\n",
+        _ => "[plugins.'io.containerd.grpc.v1.cri']\nstream_idle_timeout = 'z'\n",
+    };
+    let ids = ["io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime", "io.containerd.grpc.v1.cri"];
+    for part in ["images", "runtime", "cri"] {
+        for id in ids {
+            let text = format!("version = 3\nrequired_plugins = ['{id}']\n{}", dead(part));
+            let boots = !id.ends_with(part) && !id.ends_with(".cri");
+            expect(&mut Fake::main(&text), &V2, "boots", &boots.to_string());
+            if boots {
+                expect(&mut Fake::main(&text), &V2, "cri_enabled", "false");
+            }
+        }
+    }
+}
+
+#[test]
+fn whether_a_required_part_lives_may_hang_on_a_file_that_cannot_be_read() {
+    let text = |id: &str| {
+        format!(
+            "version = 3\nrequired_plugins = ['{id}']\n\
+             [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]\nbase_runtime_spec = '/spec'\n"
+        )
+    };
+    let mut runtime = Fake::main(&text("io.containerd.cri.v1.runtime")).denied("/spec");
+    expect(&mut runtime, &V2, "boots", "?");
+    let mut images = Fake::main(&text("io.containerd.cri.v1.images")).denied("/spec");
+    expect(&mut images, &V2, "boots", "true");
+    expect(&mut images, &V2, "cri_enabled", "?");
+}
+
+#[test]
 fn a_required_plugin_that_the_release_has_not_stops_the_daemon() {
     let mut full = Fake::main("required_plugins = ['io.containerd.grpc.v1.cri']\n");
     expect(&mut full, &V1, "boots", "false");

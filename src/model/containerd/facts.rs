@@ -223,7 +223,7 @@ impl Effective {
     }
 
     fn cri_facts(&self, running: &Running) -> [Statements; 2] {
-        match &running.dead {
+        match running.health.cri() {
             Known::Is(None) => [self.whole(Value::Bool(true)), Known::ABSENT],
             Known::Is(Some(dead)) => {
                 let place = |v: Value| match &dead.by {
@@ -315,7 +315,7 @@ impl Effective {
     }
 
     fn reported_driver(&self, running: &Running) -> Statements {
-        match &running.dead {
+        match running.health.cri() {
             Known::Is(None) => {}
             Known::Is(Some(_)) | Known::Absent(_) => return Known::Absent("CRI does not answer".into()),
             Known::Unknown(why) => return Known::Unknown(why.clone()),

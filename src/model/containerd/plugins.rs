@@ -1,6 +1,6 @@
 //! The tables of all plugins, decoded over their defaults.
 
-use super::decode::{Decoder, Mismatch};
+use super::decode::Decoder;
 use super::generation::Generation;
 use super::load::Stop;
 use super::merge::Merged;
@@ -28,18 +28,13 @@ impl Cri {
     }
 }
 
-/// Decodes every plugin that has a table. The second part is a mismatch that stops the daemon,
-/// the third one in a CRI plugin that is disabled.
-pub(super) fn decode(
-    generation: &Generation,
-    merged: &Merged,
-    world: &mut World,
-) -> (Cri, Option<Stop>, Option<Mismatch>) {
+/// Decodes every plugin that has a table. The second part is a mismatch that stops the daemon:
+/// one in a plugin that is disabled does not.
+pub(super) fn decode(generation: &Generation, merged: &Merged, world: &mut World) -> (Cri, Option<Stop>) {
     let decoder = Decoder { keys: generation.keys, sorted: !generation.is_v1() };
     let defaults = world.defaults(generation);
     let source = defaults.source();
     let mut stop = None;
-    let mut dead = None;
     let ids: Vec<&'static str> = defaults.ids().collect();
     let mut cri = [None, None, None];
     for id in ids {
@@ -54,10 +49,7 @@ pub(super) fn decode(
             Some(said) if part.is_some() || !disabled => {
                 match decoder.decode(id, &kind, Some(&default), said) {
                     Ok(value) => value,
-                    Err(mismatch) if disabled => {
-                        dead.get_or_insert(mismatch);
-                        default
-                    }
+                    Err(_) if disabled => default,
                     Err(mismatch) => {
                         let place = Some(mismatch.at.at.place);
                         stop.get_or_insert(Stop { message: mismatch.message, place, syntax: false });
@@ -79,5 +71,5 @@ pub(super) fn decode(
     let server = server.unwrap_or_else(nothing);
     let runtime = runtime.unwrap_or_else(|| server.clone());
     let images = images.unwrap_or_else(|| server.clone());
-    (Cri { runtime, images, server, defaults: source }, stop, dead)
+    (Cri { runtime, images, server, defaults: source }, stop)
 }

@@ -1,10 +1,12 @@
 //! What stops the daemon once everything is merged.
 
+use super::alive::Health;
 use super::decode::duration;
 use super::generation::Generation;
 use super::load::Stop;
 use super::merge::Merged;
 use super::tree::Shared;
+use crate::fact::Known;
 
 impl Merged {
     /// The version by which a 1.x daemon reads the whole.
@@ -144,28 +146,40 @@ const GONE: &[(&str, &str)] = &[
     ("io.containerd.monitor.v1.cgroups", "2.0"),
 ];
 
-/// `required_plugins` that do not come up; `cri_dead` says why CRI does not.
-pub(super) fn required(generation: &Generation, merged: &Merged, cri_dead: Option<&str>) -> Option<Stop> {
+/// `required_plugins` that do not come up.
+pub(super) fn required(generation: &Generation, merged: &Merged, health: &Health) -> Known<Option<Stop>> {
     for item in &merged.required {
         let id = item.text().unwrap_or_default();
-        if merged.disabled.iter().any(|d| d.text() == Some(id)) {
-            return stop(item, format!("`{id}` is required and disabled"));
-        }
-        if merged.short_ids(generation) && id.contains('.') {
-            return stop(
-                item,
-                format!("`{id}` is required, and version 1 knows plugins by their last word alone"),
-            );
-        }
-        let gone = GONE.iter().any(|(gone, since)| *gone == id && generation.since(since));
-        if gone
-            || (generation.is_v1() && super::plugins::CRI_PARTS.contains(&id) && id != super::migrate::CRI)
-        {
-            return stop(item, format!("`{id}` is required, and this containerd has no such plugin"));
+        if let Some(message) = never_there(generation, merged, id) {
+            return Known::Is(stop(item, message));
         }
     }
-    let why = cri_dead?;
     let parts: &[&str] = if generation.is_v1() { &[super::migrate::CRI] } else { super::plugins::CRI_PARTS };
-    let item = parts.iter().find_map(|id| merged.requires(generation, id))?;
-    stop(item, format!("CRI is required and does not come up: {why}"))
+    let mut hidden = None;
+    for id in parts {
+        let Some(item) = merged.requires(generation, id) else { continue };
+        match health.of(id) {
+            Known::Is(Some(dead)) => {
+                let message = format!("{id} is required and does not come up: {}", dead.message);
+                return Known::Is(stop(item, message));
+            }
+            Known::Unknown(why) => hidden = Some(why),
+            _ => {}
+        }
+    }
+    hidden.map_or(Known::Is(None), Known::Unknown)
+}
+
+/// Why a required plugin is none of those that are loaded.
+fn never_there(generation: &Generation, merged: &Merged, id: &str) -> Option<String> {
+    if merged.disabled.iter().any(|d| d.text() == Some(id)) {
+        return Some(format!("`{id}` is required and disabled"));
+    }
+    if merged.short_ids(generation) && id.contains('.') {
+        return Some(format!("`{id}` is required, and version 1 knows plugins by their last word alone"));
+    }
+    let gone = GONE.iter().any(|(gone, since)| *gone == id && generation.since(since));
+    let part = super::plugins::CRI_PARTS.contains(&id) && id != super::migrate::CRI;
+    (gone || (generation.is_v1() && part))
+        .then(|| format!("`{id}` is required, and this containerd has no such plugin"))
 }
