@@ -23,7 +23,9 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
     let mut args = |name: &str, line: Option<&str>| match line {
         Some(line) => {
             let source = ctx.sources.add(name, Kind::Argv, line);
-            Known::Is(words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect())
+            Known::Is(
+                words(line).skip(1).map(|(span, word)| (word.to_owned(), Place { source, span })).collect(),
+            )
         }
         None => Known::ABSENT,
     };
@@ -159,8 +161,7 @@ fn each_possible_version_is_a_variant() {
     assert_eq!(
         names,
         [
-            "kubelet before 1.24",
-            "kubelet 1.24-1.27",
+            "kubelet before 1.28",
             "kubelet 1.28-1.29",
             "kubelet 1.30",
             "kubelet 1.31-1.33",
