@@ -17,6 +17,8 @@ pub(crate) struct Command {
     /// With the program's own name; variables replaced.
     pub(crate) arguments: Vec<Argument>,
     environment: Told,
+    /// `WorkingDirectory=` of its unit.
+    directory: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +42,13 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
         (unit, true) => script(ctx).map_or(unit, Known::Unknown),
         (unit, false) => unit,
     };
-    Kubelet { running: process.clone().map(of_process), next }
+    let directory = next.is().and_then(|unit| unit.directory.clone());
+    let running = process.clone().map(|process| Command {
+        arguments: process.arguments.clone(),
+        environment: Told::Process(process.pid),
+        directory,
+    });
+    Kubelet { running, next }
 }
 
 /// What a unit would start.
@@ -51,13 +59,15 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
         }
         unit.starts(ctx).map(|arguments| {
             let environment = Told::Unit(unit.environment(ctx));
-            Command { arguments, environment }
+            Command { arguments, environment, directory: working_directory(&unit) }
         })
     })
 }
 
-fn of_process(process: &Process) -> Command {
-    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid) }
+fn working_directory(unit: &unit::Unit) -> Option<String> {
+    let path = unit.property("Service", "WorkingDirectory")?.value.text();
+    let path = path.strip_prefix('-').unwrap_or(path);
+    Some(if path == "~" { "/root".to_owned() } else { path.to_owned() })
 }
 
 /// Whether something else than systemd is known to start daemons.
@@ -81,6 +91,16 @@ impl Command {
     /// The same, each byte with its place.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
+    }
+
+    /// Where relative paths of its arguments begin: units are started in the root directory where
+    /// they say nothing else.
+    pub(crate) fn directory(&self, ctx: &Ctx) -> String {
+        let own = match &self.environment {
+            Told::Process(pid) => ctx.node.link(&format!("/proc/{pid}/cwd")).is().cloned(),
+            Told::Unit(_) => None,
+        };
+        own.or_else(|| self.directory.clone()).unwrap_or_else(|| "/".to_owned())
     }
 
     /// What the daemon finds in a variable of its environment.
