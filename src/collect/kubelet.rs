@@ -1,5 +1,6 @@
 //! The kubelet: which files and flags it is started with, and what each version makes of them.
 
+mod cgroups;
 mod facts;
 
 use super::ctx::Ctx;
@@ -88,9 +89,6 @@ pub(crate) fn collect(
             return named(generations.into_iter().map(|g| (g, facts.clone())).collect());
         }
     };
-    for (place, message) in next.syntax_errors() {
-        ctx.problem(place, message);
-    }
     let near = next.near();
     // to the kubelet a hybrid tree is v1
     let cgroup_v2 = ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2"));
@@ -100,7 +98,8 @@ pub(crate) fn collect(
         let minor = generation.minor;
         let outcome = next.outcome(ctx, minor, &cgroup_v2);
         let live = now.map(|now| now.outcome(ctx, minor, &cgroup_v2));
-        let facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        facts.push(cgroups::wanted(ctx, &outcome.config, &cgroup_v2));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)

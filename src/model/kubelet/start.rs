@@ -87,15 +87,9 @@ impl Start {
         self.drop_ins.as_ref().map(|found| (found.dir.0.as_str(), found.dir.1, found.link))
     }
 
-    /// Problems of the files' syntax, for all versions.
-    pub fn syntax_errors(&self) -> Vec<(Place, String)> {
-        let files = self.base.iter().map(|(file, _)| file);
-        let files = files.chain(self.drop_ins.iter().flat_map(|found| &found.files));
-        let broken = files.filter_map(|file| match &file.loaded {
-            Some(Err(error)) => Some((file.at(error.span)?, error.message.clone())),
-            _ => None,
-        });
-        broken.collect()
+    /// Files beside the drop-ins that are not merged, though they look like it.
+    pub fn drop_in_strays(&self) -> &[(String, Place)] {
+        self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
     /// What a version (minor of 1.x) makes of it; `cgroup_v2` as statfs of /sys/fs/cgroup tells.
