@@ -1,5 +1,6 @@
 //! The kubelet: which files and flags it is started with, and what each version makes of them.
 
+mod cgroups;
 mod facts;
 
 use super::ctx::Ctx;
@@ -53,6 +54,8 @@ pub(crate) struct Command {
     pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
+    /// Where relative paths begin.
+    pub(crate) directory: String,
 }
 
 /// `running` is the command line of a live kubelet, `unit` the one its unit would start; absent
@@ -87,9 +90,6 @@ pub(crate) fn collect(
             return named(generations.into_iter().map(|g| (g, facts.clone())).collect());
         }
     };
-    for (place, message) in next.syntax_errors() {
-        ctx.problem(place, message);
-    }
     let near = next.near();
     let host = Host {
         // to the kubelet a hybrid tree is v1
@@ -102,7 +102,8 @@ pub(crate) fn collect(
         let minor = generation.minor;
         let outcome = next.outcome(ctx, minor, &host);
         let live = now.map(|now| now.outcome(ctx, minor, &host));
-        let facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
@@ -127,7 +128,7 @@ fn named(variants: Vec<(Generation, Vec<Fact>)>) -> Vec<Variant> {
 }
 
 fn start(ctx: &mut Ctx, command: Command) -> Start {
-    Start::read(ctx, command.args, command.variable)
+    Start::read(ctx, command.args, command.variable, &command.directory)
 }
 
 /// Without any command line: a file in a usual place, or nothing.

@@ -37,16 +37,16 @@ pub struct Outcome {
 }
 
 impl Start {
-    /// Reads the files that a command line names. `variable` tells whether the environment has
-    /// [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>) -> Start {
+    /// Reads the files that a command line names; relative paths begin at `directory`. `variable`
+    /// tells whether the environment has [`merge::DROP_IN_VARIABLE`].
+    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>, directory: &str) -> Start {
+        let absolute = |path: String| match path.starts_with('/') {
+            true => path,
+            false => format!("{}/{path}", directory.trim_end_matches('/')),
+        };
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
-        let base = named("config").map(|(path, said)| {
-            // units are started in the root directory
-            let path = if path.starts_with('/') { path } else { format!("/{path}") };
-            (File::base(reader, &path), said)
-        });
-        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &dir, said));
+        let base = named("config").map(|(path, said)| (File::base(reader, &absolute(path)), said));
+        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &absolute(dir), said));
         Start { args, base, drop_ins, variable }
     }
 
@@ -90,15 +90,9 @@ impl Start {
         self.drop_ins.as_ref().map(|found| (found.dir.0.as_str(), found.dir.1, found.link))
     }
 
-    /// Problems of the files' syntax, for all versions.
-    pub fn syntax_errors(&self) -> Vec<(Place, String)> {
-        let files = self.base.iter().map(|(file, _)| file);
-        let files = files.chain(self.drop_ins.iter().flat_map(|found| &found.files));
-        let broken = files.filter_map(|file| match &file.loaded {
-            Some(Err(error)) => Some((file.at(error.span)?, error.message.clone())),
-            _ => None,
-        });
-        broken.collect()
+    /// Files beside the drop-ins that are not merged, though they look like it.
+    pub fn drop_in_strays(&self) -> &[(String, Place)] {
+        self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
     /// What a version (minor of 1.x) makes of it.
