@@ -1,6 +1,6 @@
 //! The tables of all plugins, decoded over their defaults.
 
-use super::decode::Decoder;
+use super::decode::{Decoder, Mismatch};
 use super::generation::Generation;
 use super::load::Stop;
 use super::merge::Merged;
