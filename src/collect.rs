@@ -2,6 +2,7 @@
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
 mod agree;
+mod boot;
 pub(crate) mod cgroup;
 mod command;
 mod containerd;
@@ -12,7 +13,9 @@ mod docker;
 mod host;
 mod kernel;
 mod kubelet;
+mod number;
 mod process;
+mod static_pods;
 mod systemd;
 mod version;
 
@@ -56,6 +59,7 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     host::collect(&mut ctx);
     cgroup::collect(&mut ctx);
     kernel::collect(&mut ctx);
+    boot::collect(&mut ctx);
     let packages = Packages::read(&mut ctx);
     let processes = process::scan(&mut ctx);
 
@@ -95,6 +99,7 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     };
     let containerd = containerd::collect(&mut ctx, daemon);
     other_runtimes(&mut ctx, &packages, &processes, &kubelet);
+    static_pods::collect(&mut ctx, &said_by_all(&kubelet, "kubelet.static_pod_path"));
     ctx.finish(containerd, kubelet)
 }
 
@@ -156,12 +161,17 @@ fn other_runtime(kubelet: &[Variant]) -> Statements {
 /// drop-ins is named: nothing else of it counts.
 fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kubelet::Command> {
     command.map(|command| {
-        let args = command.args();
+        let args = command.words().to_vec();
         let variable = match flags::value(&args, "config-dir") {
             Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
             None => Known::ABSENT,
         };
-        kubelet::Command { args, variable }
+        let relative = ["config", "config-dir"]
+            .into_iter()
+            .filter_map(|name| flags::value(&args, name))
+            .any(|(path, _)| !path.is_empty() && !path.starts_with('/'));
+        let directory = if relative { command.directory(ctx) } else { "/".to_owned() };
+        kubelet::Command { args, variable, directory }
     })
 }
 
@@ -203,6 +213,31 @@ fn told_main(process: &Known<&Process>, unit: &Known<Vec<Argument>>) -> Told {
         (_, Known::Unknown(why)) | (Known::Unknown(why), _) => return Told::Unknown(why.clone()),
     };
     found.map_or(Told::Default, |(path, place)| Told::File(path, Origin::new(layer, place)))
+}
+
+/// What every generation of the kubelet makes of a setting; unknown where they differ.
+fn said_by_all(kubelet: &[Variant], name: &str) -> Known<Said> {
+    let mut found: Option<Known<Said>> = None;
+    for variant in kubelet {
+        let fact = variant.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.what);
+        let said = match fact {
+            Some(What::One(Known::Is(said))) => {
+                let said = said.iter().max_by_key(|s| s.origin.layer);
+                said.map_or(Known::ABSENT, |s| Known::Is(s.clone()))
+            }
+            Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
+            Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
+            _ => Known::Unknown(Why::Unread),
+        };
+        let value = |said: &Known<Said>| said.is().map(|s| s.value.clone());
+        match &found {
+            Some(first) if value(first) != value(&said) => {
+                return Known::Unknown(Why::NeedsVersion { of: "kubelet", worlds: Vec::new() });
+            }
+            _ => found = Some(said),
+        }
+    }
+    found.unwrap_or(Known::ABSENT)
 }
 
 /// The endpoint that the newest generation of the kubelet that is possible uses, where one says it.

@@ -98,7 +98,7 @@ impl<'a> Ctx<'a> {
 
     /// The strongest value said so far of a plain fact.
     pub(crate) fn known(&self, name: &str) -> Known<Value> {
-        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+        match self.fact(name) {
             Some(What::One(Known::Is(said))) => {
                 let strongest = said.iter().max_by_key(|s| s.origin.layer);
                 strongest.map_or(Known::ABSENT, |s| Known::Is(s.value.clone()))
@@ -107,6 +107,11 @@ impl<'a> Ctx<'a> {
             Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
             _ => Known::Unknown(Why::Unread),
         }
+    }
+
+    /// What was said last under a name.
+    pub(crate) fn fact(&self, name: &str) -> Option<&What> {
+        self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what)
     }
 
     /// A plain fact said so far, as a model takes it.
@@ -123,6 +128,15 @@ impl<'a> Ctx<'a> {
                 true => Fact::rows(name, reason.clone().map(|()| Vec::new())),
                 false => Fact::one(name, nothing),
             });
+        }
+    }
+
+    /// How many rows a table has.
+    pub(crate) fn known_rows(&self, name: &str) -> Known<usize> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::Rows(rows)) => rows.as_ref().map(Vec::len),
+            Some(What::Each(said)) => said.as_ref().map(Vec::len),
+            _ => Known::Unknown(Why::Unread),
         }
     }
 
