@@ -2,7 +2,9 @@
 //! fail: what could not be read is an unknown fact, what is malformed a problem at its place.
 
 mod agree;
+mod boot;
 pub(crate) mod cgroup;
+mod command;
 mod containerd;
 pub(crate) mod cri;
 mod crio;
@@ -11,20 +13,22 @@ mod docker;
 mod host;
 mod kernel;
 mod kubelet;
+mod number;
 mod process;
+mod static_pods;
 mod systemd;
 mod version;
 
 use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Value, What, Why};
+use crate::model::kubelet::flags;
+use crate::model::kubelet::merge::DROP_IN_VARIABLE;
 use crate::model::unit::{self, Argument, Environment};
 use crate::node::Node;
 use crate::node::live::Ask;
 use crate::resolve::{Collected, Variant};
-use crate::text::Place;
 use crate::version::Version;
 use containerd::Told;
 use ctx::Ctx;
-use kubelet::Command;
 use process::{Process, Processes};
 use std::collections::BTreeMap;
 use version::{Packages, evidence};
@@ -55,18 +59,18 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     host::collect(&mut ctx);
     cgroup::collect(&mut ctx);
     kernel::collect(&mut ctx);
+    boot::collect(&mut ctx);
     let packages = Packages::read(&mut ctx);
     let processes = process::scan(&mut ctx);
 
     // the kubelet first: it names the socket
-    let unit = command_line(&mut ctx, "kubelet.service");
     let process = processes.as_ref().and_then(|p| p.kubelet.as_ref().map_or(Known::ABSENT, Known::Is));
+    let started = command::kubelet(&mut ctx, &process);
     let holder = processes.is().and_then(|p| p.holder.as_ref());
-    let exes = programs(process.is().copied().or(holder), unit.is());
+    let exes = programs(process.is().copied().or(holder), started.next.is().map(|unit| &unit.arguments));
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
-    let command = |line: &[Argument]| Command { args: arguments(line), variable: Known::ABSENT };
-    let running = process.map(|p| command(&p.arguments));
-    let told = unit.map(|unit| command(&unit));
+    let running = kubelet_command(&mut ctx, started.running);
+    let told = kubelet_command(&mut ctx, started.next);
     let kubelet = kubelet::collect(&mut ctx, running, told, parsed(&said).as_ref());
     ctx.say(Fact::one("kubelet.version", said));
 
@@ -95,6 +99,7 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     };
     let containerd = containerd::collect(&mut ctx, daemon);
     other_runtimes(&mut ctx, &packages, &processes, &kubelet);
+    static_pods::collect(&mut ctx, &said_by_all(&kubelet, "kubelet.static_pod_path"));
     ctx.finish(containerd, kubelet)
 }
 
@@ -152,19 +157,22 @@ fn other_runtime(kubelet: &[Variant]) -> Statements {
     found.map_or(Known::ABSENT, |(_, name)| Known::Is(vec![Said { value: Value::text(*name), ..said }]))
 }
 
-/// The command line that a unit would start, variables replaced.
-fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
-    unit::load(ctx, name).and_then(|unit| {
-        for (place, message) in &unit.problems {
-            ctx.problem(*place, message.clone());
-        }
-        unit.starts(ctx)
+/// What a start of the kubelet tells it. Its environment is looked at only where a directory of
+/// drop-ins is named: nothing else of it counts.
+fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kubelet::Command> {
+    command.map(|command| {
+        let args = command.words().to_vec();
+        let variable = match flags::value(&args, "config-dir") {
+            Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
+            None => Known::ABSENT,
+        };
+        kubelet::Command { args, variable }
     })
 }
 
-/// Arguments with their places, without the program's own name.
-fn arguments(line: &[Argument]) -> Vec<(String, Place)> {
-    line.iter().skip(1).map(|a| (a.text().to_owned(), a.place_from(0))).collect()
+/// The command line that a unit would start, variables replaced.
+fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
+    command::of_unit(ctx, name).map(|command| command.arguments)
 }
 
 /// Where a daemon's program may be: as it runs, then as its unit says.
@@ -200,6 +208,31 @@ fn told_main(process: &Known<&Process>, unit: &Known<Vec<Argument>>) -> Told {
         (_, Known::Unknown(why)) | (Known::Unknown(why), _) => return Told::Unknown(why.clone()),
     };
     found.map_or(Told::Default, |(path, place)| Told::File(path, Origin::new(layer, place)))
+}
+
+/// What every generation of the kubelet makes of a setting; unknown where they differ.
+fn said_by_all(kubelet: &[Variant], name: &str) -> Known<Said> {
+    let mut found: Option<Known<Said>> = None;
+    for variant in kubelet {
+        let fact = variant.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.what);
+        let said = match fact {
+            Some(What::One(Known::Is(said))) => {
+                let said = said.iter().max_by_key(|s| s.origin.layer);
+                said.map_or(Known::ABSENT, |s| Known::Is(s.clone()))
+            }
+            Some(What::One(Known::Absent(note))) => Known::Absent(note.clone()),
+            Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
+            _ => Known::Unknown(Why::Unread),
+        };
+        let value = |said: &Known<Said>| said.is().map(|s| s.value.clone());
+        match &found {
+            Some(first) if value(first) != value(&said) => {
+                return Known::Unknown(Why::NeedsVersion { of: "kubelet", worlds: Vec::new() });
+            }
+            _ => found = Some(said),
+        }
+    }
+    found.unwrap_or(Known::ABSENT)
 }
 
 /// The endpoint that the newest generation of the kubelet that is possible uses, where one says it.

@@ -144,7 +144,7 @@ fn data_flows_one_way() {
 
 #[test]
 fn collectors_do_not_know_each_other() {
-    let shared = ["agree", "ctx", "process", "version"];
+    let shared = ["agree", "command", "ctx", "number", "process", "version"];
     let mut wrong = Vec::new();
     for (name, module, code) in modules().into_iter().filter(|(name, ..)| name.starts_with("collect/")) {
         assert_eq!(module, "collect");

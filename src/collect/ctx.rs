@@ -8,6 +8,7 @@ use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::rc::Rc;
 
 /// What collectors share: the door, the texts captured so far, and what has been said.
@@ -18,6 +19,7 @@ pub(crate) struct Ctx<'a> {
     pub(super) facts: Vec<Fact>,
     pub(super) problems: Vec<Problem>,
     told: BTreeSet<(Place, String)>,
+    pub(super) kept: Vec<Rc<dyn fmt::Debug>>,
     unreadable: BTreeMap<String, Why>,
     /// What was read and listed: once in a run, so that all of it is one moment's.
     files: BTreeMap<String, Known<Captured>>,
@@ -36,6 +38,7 @@ impl<'a> Ctx<'a> {
             facts: Vec::new(),
             problems: Vec::new(),
             told: BTreeSet::new(),
+            kept: Vec::new(),
             unreadable: BTreeMap::new(),
             files: BTreeMap::new(),
             listings: BTreeMap::new(),
@@ -97,7 +100,7 @@ impl<'a> Ctx<'a> {
 
     /// The strongest value said so far of a plain fact.
     pub(crate) fn known(&self, name: &str) -> Known<Value> {
-        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+        match self.fact(name) {
             Some(What::One(Known::Is(said))) => {
                 let strongest = said.iter().max_by_key(|s| s.origin.layer);
                 strongest.map_or(Known::ABSENT, |s| Known::Is(s.value.clone()))
@@ -106,6 +109,11 @@ impl<'a> Ctx<'a> {
             Some(What::One(Known::Unknown(why))) => Known::Unknown(why.clone()),
             _ => Known::Unknown(Why::Unread),
         }
+    }
+
+    /// What was said last under a name.
+    pub(crate) fn fact(&self, name: &str) -> Option<&What> {
+        self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what)
     }
 
     /// A plain fact said so far, as a model takes it.
@@ -122,6 +130,15 @@ impl<'a> Ctx<'a> {
                 true => Fact::rows(name, reason.clone().map(|()| Vec::new())),
                 false => Fact::one(name, nothing),
             });
+        }
+    }
+
+    /// How many rows a table has.
+    pub(crate) fn known_rows(&self, name: &str) -> Known<usize> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::Rows(rows)) => rows.as_ref().map(Vec::len),
+            Some(What::Each(said)) => said.as_ref().map(Vec::len),
+            _ => Known::Unknown(Why::Unread),
         }
     }
 
@@ -164,7 +181,8 @@ impl Ctx<'_> {
     /// Closes the books.
     pub(crate) fn finish(mut self, containerd: Vec<Variant>, kubelet: Vec<Variant>) -> Collected {
         inputs(&mut self);
-        Collected { sources: self.sources, facts: self.facts, containerd, kubelet, problems: self.problems }
+        let Ctx { sources, facts, problems, kept, .. } = self;
+        Collected { sources, facts, containerd, kubelet, problems, kept }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the kernel says in /proc: swap, settings that a node needs, modules.
 
 use super::ctx::Ctx;
-use crate::fact::{Fact, Known, Said, Statements, Value, Why};
-use crate::text::{Place, Span, lines, words};
+use super::number::network_setting;
+use crate::fact::{Fact, Said, Statements, Value};
+use crate::text::{Span, lines, words};
 
 pub(crate) fn collect(ctx: &mut Ctx) {
     let swaps = first_words(ctx, "/proc/swaps", 1);
@@ -31,34 +32,11 @@ fn first_words(ctx: &mut Ctx, path: &str, heading: usize) -> Statements {
     })
 }
 
-/// A number below /proc/sys/net, which shows the network namespace of the one who reads.
-fn network_setting(ctx: &mut Ctx, path: &str) -> Statements {
-    if ctx.node.is_live() {
-        let [first, own] = ["/proc/1/ns/net", "/proc/self/ns/net"].map(|ns| ctx.node.link(ns));
-        if first.is().is_some() && own.is().is_some() && first != own {
-            let met = "shows another network namespace than that of the host".into();
-            return Known::Unknown(Why::Unreadable(path.to_owned(), met));
-        }
-    }
-    ctx.read(path).and_then(|text| {
-        let span = Span::new(0, text.text.trim_end().len());
-        match text.text.trim().parse() {
-            Ok(number) => {
-                Known::Is(vec![Said { value: Value::Int(number), origin: Ctx::observed(text.id, span) }])
-            }
-            Err(_) => {
-                let place = Place { source: text.id, span };
-                ctx.problem(place, "not a number");
-                Known::Unknown(Why::Malformed(place, "not a number".into()))
-            }
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::collect::Options;
+    use crate::fact::Known;
     use crate::node::Node;
     use crate::resolve::{Snapshot, When};
 

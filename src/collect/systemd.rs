@@ -22,9 +22,9 @@ const UNITS: [(&str, &str); 14] = [
     ("snap.microk8s.daemon-kubelite.service", "kubelet"),
     ("snap.microk8s.daemon-containerd.service", "containerd"),
     ("snap.microk8s.daemon-kubelet.service", "kubelet"),
-    ("docker.service", "other"),
-    ("cri-docker.service", "other"),
-    ("crio.service", "other"),
+    ("docker.service", "docker"),
+    ("cri-docker.service", "cri-dockerd"),
+    ("crio.service", "crio"),
 ];
 
 /// What systemd does where a unit says nothing (systemd.resource-control(5), systemd.kill(5)).
@@ -153,15 +153,34 @@ fn row(ctx: &mut Ctx, replies: &Replies, name: &'static str, role: &'static str)
     match replies.get(&question) {
         Known::Is(text) => {
             let lines = Lines::of(ctx, &question, text);
-            Known::Is(from_bus(&lines, name, role))
+            let mut row = from_bus(&lines, name, role);
+            let unit = unit::load(ctx, name);
+            row.push(("environment_missing", environment_missing(ctx, &unit)));
+            Known::Is(row)
         }
         Known::Absent(note) => Known::Absent(note),
         Known::Unknown(why) => match unit::load(ctx, name) {
-            Known::Is(unit) => Known::Is(from_files(ctx, &unit, role, why)),
+            Known::Is(unit) => {
+                let mut row = from_files(ctx, &unit, role, why);
+                row.push(("environment_missing", environment_missing(ctx, &Known::Is(unit))));
+                Known::Is(row)
+            }
             Known::Absent(note) => Known::Absent(note),
             Known::Unknown(why) => Known::Unknown(why),
         },
     }
+}
+
+/// Environment files without which the unit does not start, and that are not there.
+fn environment_missing(ctx: &mut Ctx, unit: &Known<Unit>) -> Statements {
+    unit.as_ref().map(|unit| {
+        let missing = unit.environment(ctx).missing.into_iter();
+        let said = |(place, path): (Place, String)| Said {
+            value: Value::text(path),
+            origin: Origin::new(Layer::File, place),
+        };
+        missing.map(said).collect()
+    })
 }
 
 fn from_bus(lines: &Lines, name: &str, role: &str) -> Row {
@@ -179,6 +198,8 @@ fn from_bus(lines: &Lines, name: &str, role: &str) -> Row {
         ("kill_mode", lines.cell("KillMode", text)),
         ("slice", lines.cell("Slice", text)),
         ("tasks_max", lines.cell("TasksMax", text)),
+        ("limit_nofile", lines.cell("LimitNOFILE", text)),
+        ("oom_score_adjust", lines.cell("OOMScoreAdjust", number)),
         ("need_daemon_reload", lines.cell("NeedDaemonReload", boolean)),
         ("restarts", lines.cell("NRestarts", number)),
         ("started", lines.cell("ExecMainStartTimestamp", number)),
@@ -260,6 +281,8 @@ fn from_files(ctx: &mut Ctx, unit: &Unit, role: &str, no_bus: Why) -> Row {
         ("kill_mode", said("KillMode", &text)),
         ("slice", said("Slice", &text)),
         ("tasks_max", said("TasksMax", &text)),
+        ("limit_nofile", said("LimitNOFILE", &text)),
+        ("oom_score_adjust", said("OOMScoreAdjust", &number)),
         ("need_daemon_reload", live.clone()),
         ("restarts", live.clone()),
         ("started", live),
@@ -287,6 +310,7 @@ mod tests {
         collect(&mut ctx, &replies, &packages);
         assert_eq!(rows.len(), 1, "only units that exist are rows");
         let cell = |(column, said): &(&str, Statements)| match said {
+            Known::Is(said) if said.is_empty() => format!("{column} empty"),
             Known::Is(said) => {
                 let said = said.iter().max_by_key(|s| s.origin.layer).unwrap();
                 let text = ctx.sources.slice(said.origin.place);
@@ -316,9 +340,12 @@ mod tests {
                 "kill_mode=process (runtime: process)".into(),
                 "slice=system.slice (runtime: system.slice)".into(),
                 "tasks_max=infinity (runtime: infinity)".into(),
+                "limit_nofile=infinity (runtime: infinity)".into(),
+                "oom_score_adjust=-999 (runtime: -999)".into(),
                 "need_daemon_reload=false (runtime: no)".into(),
                 "restarts=0 (runtime: 0)".into(),
                 "started=1796077737 (runtime: @1796077737)".into(),
+                "environment_missing absent".into(),
             ]
         );
     }
