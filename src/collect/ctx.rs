@@ -7,7 +7,7 @@ use crate::names;
 use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -18,6 +18,7 @@ pub(crate) struct Ctx<'a> {
     pub(crate) sources: Sources,
     pub(super) facts: Vec<Fact>,
     pub(super) problems: Vec<Problem>,
+    told: BTreeSet<(Place, String)>,
     pub(super) kept: Vec<Rc<dyn fmt::Debug>>,
     unreadable: BTreeMap<String, Why>,
     /// What was read and listed: once in a run, so that all of it is one moment's.
@@ -44,6 +45,7 @@ impl<'a> Ctx<'a> {
             sources: Sources::default(),
             facts: Vec::new(),
             problems: Vec::new(),
+            told: BTreeSet::new(),
             kept: Vec::new(),
             unreadable: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -151,7 +153,7 @@ impl<'a> Ctx<'a> {
 
     pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
         let problem = Problem { place, message: message.into() };
-        if !self.problems.contains(&problem) {
+        if self.told.insert((place, problem.message.clone())) {
             self.problems.push(problem);
         }
     }
