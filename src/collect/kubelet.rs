@@ -7,6 +7,7 @@ mod setup;
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
 use crate::model::kubelet::start::Start;
+use crate::model::kubelet::validate::Host;
 use crate::model::kubelet::{Generation, possible};
 use crate::model::unit::Argument;
 use crate::node::FileKind;
@@ -89,16 +90,19 @@ pub(crate) fn collect(
         }
     };
     let near = next.near();
-    // to the kubelet a hybrid tree is v1
-    let cgroup_v2 = ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2"));
+    let host = Host {
+        // to the kubelet a hybrid tree is v1
+        cgroup_v2: ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2")),
+        swap: ctx.known_rows("kernel.swaps").map(|rows| rows > 0),
+    };
     let of_start = facts::of_start(next);
     let mut variants = Vec::new();
     for generation in generations {
         let minor = generation.minor;
-        let outcome = next.outcome(ctx, minor, &cgroup_v2);
-        let live = now.map(|now| now.outcome(ctx, minor, &cgroup_v2));
+        let outcome = next.outcome(ctx, minor, &host);
+        let live = now.map(|now| now.outcome(ctx, minor, &host));
         let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
-        facts.push(cgroups::wanted(ctx, &outcome.config, &cgroup_v2));
+        facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         facts.push(setup::refusals(&outcome.config, minor));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
