@@ -4,7 +4,6 @@
 use super::ctx::Ctx;
 use super::process::Process;
 use crate::fact::{Known, Layer, Origin, Why};
-use crate::model::kubelet::flags::Arg;
 use crate::model::unit::{self, Argument, Environment};
 use crate::text::{Kind, Place, Span};
 
@@ -73,12 +72,7 @@ fn script(ctx: &Ctx) -> Option<Why> {
 }
 
 impl Command {
-    /// Arguments with their places, without the program's own name.
-    pub(crate) fn args(&self) -> Vec<Arg> {
-        self.words().iter().map(|a| (a.text().to_owned(), a.place_from(0))).collect()
-    }
-
-    /// The same, each byte with its place.
+    /// Arguments without the program's own name, each byte with its place.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
     }

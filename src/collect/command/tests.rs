@@ -165,7 +165,7 @@ fn a_shell_script_is_not_read() {
         let (node, options) = (node(files), Options::default());
         let mut ctx = Ctx::new(&node, &options);
         crate::collect::host::collect(&mut ctx);
-        kubelet(&mut ctx, &Known::ABSENT).next.map(|command| command.args().len())
+        kubelet(&mut ctx, &Known::ABSENT).next.map(|command| command.words().len())
     };
     let script = ("/etc/init.d/kubelet", "#!/sbin/openrc-run\ncommand_args=\"$KUBELET_EXTRA_ARGS\"\n");
     let conf = ("/etc/conf.d/kubelet", "KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n");
