@@ -13,9 +13,9 @@ use nodevet::look::Look;
 use nodevet::model::kubelet::effective::Effective;
 use nodevet::model::kubelet::start::{Outcome, Start};
 use nodevet::model::kubelet::validate::Host;
-use nodevet::model::unit::{Argument, Woven};
+use nodevet::model::unit::Argument;
 use nodevet::node::Node;
-use nodevet::text::{Kind, Place, Span};
+use nodevet::text::Kind;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -83,13 +83,9 @@ fn outcome(case: &Json, version: &str) -> Outcome {
     let words: Vec<String> = args.as_array().unwrap().iter().map(text).collect();
     let source = node.sources.add("argv:7", Kind::Argv, words.join("\n"));
     let args = words.into_iter().map(|word| {
-        let span = Span::new(at, at + word.len());
-        at = span.end + 1;
-        Argument {
-            value: Woven::of(&word, source, span.start),
-            place: Place { source, span },
-            variable: None,
-        }
+        let argument = Argument::of(&word, source, at);
+        at += word.len() + 1;
+        argument
     });
     // all were run with the variable but this one
     let variable = Known::Is(case["case"] != "e00-noenv");

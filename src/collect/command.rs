@@ -39,7 +39,34 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
         (unit, true) => script(ctx).map_or(unit, Known::Unknown),
         (unit, false) => unit,
     };
-    Kubelet { running: process.clone().map(of_process), next }
+    let next = next.and_then(|mut command| match kubelet_in(&command.arguments) {
+        Some(at) => {
+            command.arguments.drain(..at);
+            Known::Is(command)
+        }
+        None => {
+            let program = command.arguments.first().map_or("", Argument::text);
+            Known::Unknown(Why::NotRunning(format!("kubelet, which {program} starts in its own way")))
+        }
+    });
+    let running = process.clone().map(|process| {
+        let mut command = of_process(process);
+        command.arguments.drain(..kubelet_in(&command.arguments).unwrap_or(0));
+        command
+    });
+    Kubelet { running, next }
+}
+
+/// Where the kubelet stands in a command line: at its head, or behind a program that starts it
+/// (`kubenswrapper /usr/bin/kubelet …`, `hyperkube kubelet …`). None behind a script or a shell.
+fn kubelet_in(arguments: &[Argument]) -> Option<usize> {
+    let base = |word: &Argument| word.text().rsplit('/').next().unwrap_or_default().to_owned();
+    let head = base(arguments.first()?);
+    if head.starts_with("kubelet") && !head.ends_with(".sh") {
+        return Some(0);
+    }
+    let shell = head.ends_with("sh");
+    arguments.iter().position(|word| base(word) == "kubelet").filter(|_| !shell)
 }
 
 /// What a unit would start.
@@ -61,7 +88,7 @@ fn of_process(process: &Process) -> Command {
 
 /// Whether something else than systemd is known to start daemons.
 fn other_init(ctx: &Ctx) -> bool {
-    let inits = ["openrc", "sysvinit", "busybox", "runit", "s6"];
+    let inits = ["openrc", "sysvinit", "busybox", "s6"];
     ctx.known("host.init").is().and_then(|init| init.as_text()).is_some_and(|init| inits.contains(&init))
 }
 
@@ -72,7 +99,7 @@ fn script(ctx: &Ctx) -> Option<Why> {
 }
 
 impl Command {
-    /// Arguments without the program's own name, each byte with its place.
+    /// The arguments without the program's own name.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
     }

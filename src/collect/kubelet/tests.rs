@@ -1,10 +1,9 @@
 use super::*;
 use crate::collect::Options;
 use crate::fact::Layer;
-use crate::model::unit::Woven;
 use crate::node::Node;
 use crate::resolve::{Snapshot, When};
-use crate::text::{Kind, Place, Span, words};
+use crate::text::{Kind, words};
 
 const HEAD: &str = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
 const FILE: &str = "/var/lib/kubelet/config.yaml";
@@ -24,12 +23,9 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
     let mut args = |name: &str, line: Option<&str>| match line {
         Some(line) => {
             let source = ctx.sources.add(name, Kind::Argv, line);
-            let argument = |(span, word): (Span, &str)| Argument {
-                value: Woven::of(word, source, span.start),
-                place: Place { source, span },
-                variable: None,
-            };
-            Known::Is(words(line).skip(1).map(argument).collect())
+            Known::Is(
+                words(line).skip(1).map(|(span, word)| Argument::of(word, source, span.start)).collect(),
+            )
         }
         None => Known::ABSENT,
     };

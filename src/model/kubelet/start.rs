@@ -75,7 +75,7 @@ impl Start {
     pub fn near(&self) -> Option<Place> {
         let file =
             self.base.as_ref().and_then(|(file, said)| Some(file.at(first_line(file)?).unwrap_or(*said)));
-        file.or(self.args.first().map(|arg| arg.place))
+        file.or(self.args.first().map(|word| word.place))
     }
 
     /// The drop-ins in the order of merging, each with its first line.
@@ -101,7 +101,7 @@ impl Start {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
             variable: &self.variable,
-            near: self.args.first().map(|arg| arg.place),
+            near: self.args.first().map(|word| word.place),
         };
         let loading = merge::load(reader, &inputs, minor);
         let command = settings::read(&self.args, minor);
