@@ -91,11 +91,8 @@ fn known(surprise: &str) -> bool {
 /// node (a default, a package) has no line: there the piece is empty.
 fn points_there(node: &Shown, finding: &str) -> Result<(), String> {
     let (code, piece) = finding.split_once(' ').unwrap_or((finding, ""));
-    let places: Vec<&str> = node
-        .expected
-        .lines()
-        .filter_map(|line| line.strip_prefix(code)?.split_whitespace().nth(1))
-        .collect();
+    let places: Vec<&str> =
+        node.expected.lines().filter_map(|line| line.strip_prefix(code)?.split_whitespace().nth(1)).collect();
     let at = |place: &&str| {
         let mut parts = place.rsplitn(3, ':');
         let (_, line, source) = (parts.next(), parts.next(), parts.next());
