@@ -89,7 +89,7 @@ fn outcome(case: &Json, version: &str) -> Outcome {
     });
     // all were run with the variable but this one
     let variable = Known::Is(case["case"] != "e00-noenv");
-    let start = Start::read(&mut node, args.collect(), variable);
+    let start = Start::read(&mut node, args.collect(), variable, "/");
     let v2 = match case["cgroup"].as_str() {
         Some("v2") => Known::Is(true),
         _ => Known::Is(false),

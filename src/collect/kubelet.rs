@@ -54,6 +54,8 @@ pub(crate) struct Command {
     pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
+    /// Where relative paths begin.
+    pub(crate) directory: String,
 }
 
 /// `running` is the command line of a live kubelet, `unit` the one its unit would start; absent
@@ -126,7 +128,7 @@ fn named(variants: Vec<(Generation, Vec<Fact>)>) -> Vec<Variant> {
 }
 
 fn start(ctx: &mut Ctx, command: Command) -> Start {
-    Start::read(ctx, command.args, command.variable)
+    Start::read(ctx, command.args, command.variable, &command.directory)
 }
 
 /// Without any command line: a file in a usual place, or nothing.

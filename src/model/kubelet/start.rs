@@ -37,16 +37,16 @@ pub struct Outcome {
 }
 
 impl Start {
-    /// Reads the files that a command line names. `variable` tells whether the environment has
-    /// [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>) -> Start {
+    /// Reads the files that a command line names; relative paths begin at `directory`. `variable`
+    /// tells whether the environment has [`merge::DROP_IN_VARIABLE`].
+    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>, directory: &str) -> Start {
+        let absolute = |path: String| match path.starts_with('/') {
+            true => path,
+            false => format!("{}/{path}", directory.trim_end_matches('/')),
+        };
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
-        let base = named("config").map(|(path, said)| {
-            // units are started in the root directory
-            let path = if path.starts_with('/') { path } else { format!("/{path}") };
-            (File::base(reader, &path), said)
-        });
-        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &dir, said));
+        let base = named("config").map(|(path, said)| (File::base(reader, &absolute(path)), said));
+        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &absolute(dir), said));
         Start { args, base, drop_ins, variable }
     }
 
