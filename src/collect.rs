@@ -161,7 +161,7 @@ fn other_runtime(kubelet: &[Variant]) -> Statements {
 /// drop-ins is named: nothing else of it counts.
 fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kubelet::Command> {
     command.map(|command| {
-        let args = command.args();
+        let args = command.words().to_vec();
         let variable = match flags::value(&args, "config-dir") {
             Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
             None => Known::ABSENT,

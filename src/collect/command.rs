@@ -4,7 +4,6 @@
 use super::ctx::Ctx;
 use super::process::Process;
 use crate::fact::{Known, Layer, Origin, Why};
-use crate::model::kubelet::flags::Arg;
 use crate::model::unit::{self, Argument, Environment};
 use crate::text::{Kind, Place, Span};
 
@@ -42,13 +41,35 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
         (unit, true) => script(ctx).map_or(unit, Known::Unknown),
         (unit, false) => unit,
     };
+    let next = next.and_then(|mut command| match kubelet_in(&command.arguments) {
+        Some(at) => {
+            command.arguments.drain(..at);
+            Known::Is(command)
+        }
+        None => {
+            let program = command.arguments.first().map_or("", Argument::text);
+            Known::Unknown(Why::NotRunning(format!("kubelet, which {program} starts in its own way")))
+        }
+    });
     let directory = next.is().and_then(|unit| unit.directory.clone());
-    let running = process.clone().map(|process| Command {
-        arguments: process.arguments.clone(),
-        environment: Told::Process(process.pid),
-        directory,
+    let running = process.clone().map(|process| {
+        let mut command = of_process(process, directory);
+        command.arguments.drain(..kubelet_in(&command.arguments).unwrap_or(0));
+        command
     });
     Kubelet { running, next }
+}
+
+/// Where the kubelet stands in a command line: at its head, or behind a program that starts it
+/// (`kubenswrapper /usr/bin/kubelet …`, `hyperkube kubelet …`). None behind a script or a shell.
+fn kubelet_in(arguments: &[Argument]) -> Option<usize> {
+    let base = |word: &Argument| word.text().rsplit('/').next().unwrap_or_default().to_owned();
+    let head = base(arguments.first()?);
+    if head.starts_with("kubelet") && !head.ends_with(".sh") {
+        return Some(0);
+    }
+    let shell = head.ends_with("sh");
+    arguments.iter().position(|word| base(word) == "kubelet").filter(|_| !shell)
 }
 
 /// What a unit would start.
@@ -64,6 +85,10 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
     })
 }
 
+fn of_process(process: &Process, directory: Option<String>) -> Command {
+    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid), directory }
+}
+
 fn working_directory(unit: &unit::Unit) -> Option<String> {
     let path = unit.property("Service", "WorkingDirectory")?.value.text();
     let path = path.strip_prefix('-').unwrap_or(path);
@@ -72,7 +97,7 @@ fn working_directory(unit: &unit::Unit) -> Option<String> {
 
 /// Whether something else than systemd is known to start daemons.
 fn other_init(ctx: &Ctx) -> bool {
-    let inits = ["openrc", "sysvinit", "busybox", "runit", "s6"];
+    let inits = ["openrc", "sysvinit", "busybox", "s6"];
     ctx.known("host.init").is().and_then(|init| init.as_text()).is_some_and(|init| inits.contains(&init))
 }
 
@@ -83,12 +108,7 @@ fn script(ctx: &Ctx) -> Option<Why> {
 }
 
 impl Command {
-    /// Arguments with their places, without the program's own name.
-    pub(crate) fn args(&self) -> Vec<Arg> {
-        self.words().iter().map(|a| (a.text().to_owned(), a.place_from(0))).collect()
-    }
-
-    /// The same, each byte with its place.
+    /// The arguments without the program's own name.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
     }

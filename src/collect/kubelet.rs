@@ -5,9 +5,10 @@ mod facts;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
-use crate::model::kubelet::flags::Arg;
 use crate::model::kubelet::start::Start;
+use crate::model::kubelet::validate::Host;
 use crate::model::kubelet::{Generation, possible};
+use crate::model::unit::Argument;
 use crate::node::FileKind;
 use crate::resolve::Variant;
 use crate::version::Version;
@@ -50,7 +51,7 @@ const DIRS: [&str; 4] = [
 
 /// A command line and the environment that goes with it.
 pub(crate) struct Command {
-    pub(crate) args: Vec<Arg>,
+    pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
     /// Where relative paths begin.
@@ -68,7 +69,7 @@ pub(crate) fn collect(
 ) -> Vec<Variant> {
     let starts = match (running, unit) {
         (Known::Is(running), Known::Is(unit)) => {
-            let now = (running.args != unit.args).then(|| start(ctx, running));
+            let now = (!alike(&running.args, &unit.args)).then(|| start(ctx, running));
             Known::Is((start(ctx, unit), now))
         }
         (Known::Is(one), Known::Absent(_) | Known::Unknown(_)) | (_, Known::Is(one)) => {
@@ -90,19 +91,27 @@ pub(crate) fn collect(
         }
     };
     let near = next.near();
-    // to the kubelet a hybrid tree is v1
-    let cgroup_v2 = ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2"));
+    let host = Host {
+        // to the kubelet a hybrid tree is v1
+        cgroup_v2: ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2")),
+        swap: ctx.known_rows("kernel.swaps").map(|rows| rows > 0),
+    };
     let of_start = facts::of_start(next);
     let mut variants = Vec::new();
     for generation in generations {
         let minor = generation.minor;
-        let outcome = next.outcome(ctx, minor, &cgroup_v2);
-        let live = now.map(|now| now.outcome(ctx, minor, &cgroup_v2));
+        let outcome = next.outcome(ctx, minor, &host);
+        let live = now.map(|now| now.outcome(ctx, minor, &host));
         let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
-        facts.push(cgroups::wanted(ctx, &outcome.config, &cgroup_v2));
+        facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
+}
+
+/// Whether two command lines say the same.
+fn alike(one: &[Argument], other: &[Argument]) -> bool {
+    one.iter().map(Argument::text).eq(other.iter().map(Argument::text))
 }
 
 /// Joins neighbours that say the same.

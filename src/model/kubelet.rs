@@ -9,12 +9,14 @@ mod duration;
 pub mod effective;
 mod files;
 pub mod flags;
+pub mod gates;
 mod internal;
 pub mod merge;
 mod schema;
 mod settings;
 pub mod start;
 mod tree;
+pub mod validate;
 
 use crate::version::Version;
 
