@@ -14,6 +14,7 @@ mod internal;
 pub mod merge;
 mod schema;
 mod settings;
+pub mod setup;
 pub mod start;
 mod tree;
 pub mod validate;
