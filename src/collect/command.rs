@@ -53,7 +53,11 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
     });
     let directory = next.is().and_then(|unit| unit.directory.clone());
     let running = process.clone().map(|process| {
-        let mut command = of_process(process, directory);
+        let mut command = Command {
+            arguments: process.arguments.clone(),
+            environment: Told::Process(process.pid),
+            directory,
+        };
         command.arguments.drain(..kubelet_in(&command.arguments).unwrap_or(0));
         command
     });
@@ -83,10 +87,6 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
             Command { arguments, environment, directory: working_directory(&unit) }
         })
     })
-}
-
-fn of_process(process: &Process, directory: Option<String>) -> Command {
-    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid), directory }
 }
 
 fn working_directory(unit: &unit::Unit) -> Option<String> {
