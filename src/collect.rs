@@ -3,9 +3,10 @@
 
 mod agree;
 mod boot;
-mod cgroup;
+pub(crate) mod cgroup;
+mod command;
 mod containerd;
-mod cri;
+pub(crate) mod cri;
 mod crio;
 mod ctx;
 mod docker;
@@ -19,15 +20,15 @@ mod systemd;
 mod version;
 
 use crate::fact::{Fact, Known, Layer, Origin, Said, Statements, Value, What, Why};
+use crate::model::kubelet::flags;
+use crate::model::kubelet::merge::DROP_IN_VARIABLE;
 use crate::model::unit::{self, Argument, Environment};
 use crate::node::Node;
 use crate::node::live::Ask;
 use crate::resolve::{Collected, Variant};
-use crate::text::Place;
 use crate::version::Version;
 use containerd::Told;
 use ctx::Ctx;
-use kubelet::Command;
 use process::{Process, Processes};
 use std::collections::BTreeMap;
 use version::{Packages, evidence};
@@ -63,14 +64,13 @@ pub fn collect(node: &Node, options: &Options) -> Collected {
     let processes = process::scan(&mut ctx);
 
     // the kubelet first: it names the socket
-    let unit = command_line(&mut ctx, "kubelet.service");
     let process = processes.as_ref().and_then(|p| p.kubelet.as_ref().map_or(Known::ABSENT, Known::Is));
+    let started = command::kubelet(&mut ctx, &process);
     let holder = processes.is().and_then(|p| p.holder.as_ref());
-    let exes = programs(process.is().copied().or(holder), unit.is());
+    let exes = programs(process.is().copied().or(holder), started.next.is().map(|unit| &unit.arguments));
     let said = evidence(&mut ctx, &packages, "kubelet", None, &exes);
-    let command = |line: &[Argument]| Command { args: arguments(line), variable: Known::ABSENT };
-    let running = process.map(|p| command(&p.arguments));
-    let told = unit.map(|unit| command(&unit));
+    let running = kubelet_command(&mut ctx, started.running);
+    let told = kubelet_command(&mut ctx, started.next);
     let kubelet = kubelet::collect(&mut ctx, running, told, parsed(&said).as_ref());
     ctx.say(Fact::one("kubelet.version", said));
 
@@ -157,19 +157,22 @@ fn other_runtime(kubelet: &[Variant]) -> Statements {
     found.map_or(Known::ABSENT, |(_, name)| Known::Is(vec![Said { value: Value::text(*name), ..said }]))
 }
 
-/// The command line that a unit would start, variables replaced.
-fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
-    unit::load(ctx, name).and_then(|unit| {
-        for (place, message) in &unit.problems {
-            ctx.problem(*place, message.clone());
-        }
-        unit.starts(ctx)
+/// What a start of the kubelet tells it. Its environment is looked at only where a directory of
+/// drop-ins is named: nothing else of it counts.
+fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kubelet::Command> {
+    command.map(|command| {
+        let args = command.words().to_vec();
+        let variable = match flags::value(&args, "config-dir") {
+            Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
+            None => Known::ABSENT,
+        };
+        kubelet::Command { args, variable }
     })
 }
 
-/// Arguments with their places, without the program's own name.
-fn arguments(line: &[Argument]) -> Vec<(String, Place)> {
-    line.iter().skip(1).map(|a| (a.text().to_owned(), a.place_from(0))).collect()
+/// The command line that a unit would start, variables replaced.
+fn command_line(ctx: &mut Ctx, name: &str) -> Known<Vec<Argument>> {
+    command::of_unit(ctx, name).map(|command| command.arguments)
 }
 
 /// Where a daemon's program may be: as it runs, then as its unit says.
@@ -232,13 +235,13 @@ fn said_by_all(kubelet: &[Variant], name: &str) -> Known<Said> {
     found.unwrap_or(Known::ABSENT)
 }
 
-/// The endpoint that every generation of the kubelet uses, where one says it.
+/// The endpoint that the newest generation of the kubelet that is possible uses, where one says it.
 fn endpoint(kubelet: &[Variant]) -> Option<String> {
     endpoint_said(kubelet)?.value.as_text().map(str::to_owned)
 }
 
 fn endpoint_said(kubelet: &[Variant]) -> Option<Said> {
-    let fact = kubelet.first()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
+    let fact = kubelet.last()?.facts.iter().find(|fact| fact.name == "kubelet.runtime_endpoint")?;
     let What::One(said) = &fact.what else { return None };
     strongest(said)
 }

@@ -11,6 +11,9 @@ pub mod evaluate;
 pub mod fact;
 pub mod finding;
 pub mod fix;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzz;
 pub mod look;
 pub mod model;
 pub mod names;

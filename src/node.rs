@@ -2,9 +2,9 @@
 //! through here, bounded and with deadlines, and everything that was touched is remembered so
 //! that a capture holds exactly what was read.
 
-mod buildinfo;
+pub(crate) mod buildinfo;
 mod bus;
-mod cri;
+pub(crate) mod cri;
 mod disk;
 mod exec;
 pub mod live;

@@ -260,5 +260,12 @@ fn push(
     });
 }
 
+/// Every comment that speaks to nodevet, and every rule that it names.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn comments(sources: &Sources) -> Vec<Place> {
+    let found = inline::scan(sources);
+    found.iter().flat_map(|d| d.rules.iter().map(|(_, place)| *place).chain([d.place])).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ impl Version {
         let body = body.strip_prefix('v').unwrap_or(body);
         let end = body.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(body.len());
         let (head, tail) = body.split_at(end);
-        let numbers: Vec<u32> =
+        let mut numbers: Vec<u32> =
             head.trim_end_matches('.').split('.').take(3).map(|n| n.parse().ok()).collect::<Option<_>>()?;
         let pre = tail.trim_start_matches(['-', '~', '.']);
         let pre = ["alpha", "beta", "rc"].iter().any(|p| pre.starts_with(p));
@@ -33,6 +33,10 @@ impl Version {
             let end = tail.find(['+', '-', '~']).unwrap_or(tail.len());
             tail[..end].to_owned()
         });
+        // one that comes before a release is known to the end: 258~rc1 is of 258.0.0
+        if pre.is_some() {
+            numbers.resize(3, 0);
+        }
         Some(Version { numbers, pre, text: text.trim().to_owned() })
     }
 
@@ -161,5 +165,6 @@ mod tests {
         assert_eq!(v("2.3.0-rc.1").since("2.3"), Some(false));
         assert_eq!(v("2.3.0-rc.10").compare(&v("2.3.0-rc.9")), Some(Ordering::Greater));
         assert_eq!(v("2.3.0~rc1").since("2.3.0"), Some(false));
+        assert_eq!(v("258~rc1-1").since("258"), Some(false));
     }
 }

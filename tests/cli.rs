@@ -192,7 +192,7 @@ fn assumed_versions() {
         }
     }
     let wrong =
-        ["containerd=new", "containerd=2", "containrd=2.1", "docker=28.1", "containerd", "kubelet=", "=2.1"];
+        ["containerd=new", "containerd=2", "containrd=2.1", "podman=5.2", "containerd", "kubelet=", "=2.1"];
     let lines: Vec<String> = wrong.iter().map(|said| assume(said)).collect();
     shell.transcript("assume", &lines.iter().map(String::as_str).collect::<Vec<_>>());
 }

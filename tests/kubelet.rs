@@ -12,6 +12,7 @@ use nodevet::fact::{Known, Value};
 use nodevet::look::Look;
 use nodevet::model::kubelet::effective::Effective;
 use nodevet::model::kubelet::start::{Outcome, Start};
+use nodevet::model::unit::{Argument, Woven};
 use nodevet::node::Node;
 use nodevet::text::{Kind, Place, Span};
 use serde_json::Value as Json;
@@ -80,7 +81,11 @@ fn outcome(case: &Json, version: &str) -> Outcome {
     let args = words.into_iter().map(|word| {
         let span = Span::new(at, at + word.len());
         at = span.end + 1;
-        (word, Place { source, span })
+        Argument {
+            value: Woven::of(&word, source, span.start),
+            place: Place { source, span },
+            variable: None,
+        }
     });
     // all were run with the variable but this one
     let variable = Known::Is(case["case"] != "e00-noenv");

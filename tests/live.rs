@@ -50,7 +50,11 @@ fn serve(root: &Path, socket: &str, service: Service) {
             let listener = tokio::net::UnixListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(async move {
-                    let mut connection = h2::server::handshake(stream).await.unwrap();
+                    let mut connection = h2::server::Builder::new()
+                        .max_send_buffer_size(8 << 20)
+                        .handshake::<_, Bytes>(stream)
+                        .await
+                        .unwrap();
                     while let Some(Ok((request, respond))) = connection.accept().await {
                         reply(service(request.uri().path()), respond);
                     }
@@ -118,6 +122,11 @@ fn denied(_: &str) -> Answer {
 
 fn starting(_: &str) -> Answer {
     Err((14, "server%20is not initialized yet"))
+}
+
+/// More than anyone asked for.
+fn talkative(_: &str) -> Answer {
+    Ok(vec![0; 5 << 20])
 }
 
 struct Host {
@@ -197,6 +206,14 @@ fn refusals_keep_their_kind() {
     serve(other.dir.path(), SOCKET, starting);
     let Known::Unknown(Why::Strange(text)) = other.ask("cri:Status") else { panic!() };
     assert!(text.ends_with("code 14: server is not initialized yet"), "{text}");
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_not_taken() {
+    let host = host();
+    serve(host.dir.path(), SOCKET, talkative);
+    let Known::Unknown(Why::Strange(text)) = host.ask("cri:Version") else { panic!() };
+    assert!(text.ends_with("the answer is too long"), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use nodevet::fact::Known;
+use nodevet::model::kubelet::flags::{Parsed, parse};
 use nodevet::model::unit::{flag, load};
 use nodevet::model::{Captured, Reader};
 use nodevet::text::{Kind, Place, SourceId, Sources};
@@ -53,9 +54,10 @@ fn soup() -> impl Strategy<Value = String> {
         Just("\nEnvironmentFile=-/etc/default/kubelet\n".to_owned()),
         Just("\nA=".to_owned()),
         Just("--config=".to_owned()),
+        Just(" --node-labels=a=b,".to_owned()),
         prop::sample::select(vec![
-            "\"", "'", "\\", " ", "\t", "$A", "${A}", "$$", ";", "\\;", "#", "@", "-", "\\x4", "\\u00e9",
-            "é", "\u{feff}",
+            "\"", "'", "\\", " ", "\t", "$A", "${A}", "$$", ";", "\\;", "#", "@", "-", "\\x4", "\\x41",
+            "\\u20ac", "\\u00e9", "é", "\u{feff}",
         ])
         .prop_map(str::to_owned),
     ];
@@ -83,6 +85,15 @@ proptest! {
         for argument in &arguments {
             prop_assert!(fits(&tree.sources, argument.place), "{argument:?}");
             prop_assert!(fits(&tree.sources, argument.place_from(0)), "{argument:?}");
+        }
+        // also where the kubelet takes them apart
+        if let Ok(line) = parse(arguments.get(1..).unwrap_or_default(), 31) {
+            for setting in &line.settings {
+                prop_assert!(fits(&tree.sources, setting.place), "{setting:?}");
+                if let Parsed::Map(entries) = &setting.value {
+                    prop_assert!(entries.iter().all(|entry| fits(&tree.sources, entry.place)), "{entries:?}");
+                }
+            }
         }
         for (place, message) in &unit.problems {
             prop_assert!(fits(&tree.sources, *place), "{message}");

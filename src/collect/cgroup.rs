@@ -289,6 +289,14 @@ fn populated(ctx: &mut Ctx, dir: &str, listed: &Origin) -> Statements {
     }
 }
 
+/// Everything that a mount table is said to hold, where it stands.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn spans(text: &str) -> Vec<Span> {
+    let Ok(table) = mounts::parse(text).map_err(|(span, _)| span) else { return Vec::new() };
+    let lines = table.hierarchies.iter().map(|h| h.line).chain([table.top]);
+    lines.chain(table.hierarchies.iter().flat_map(|h| &h.controllers).map(|(_, span)| *span)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

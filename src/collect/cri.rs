@@ -154,6 +154,19 @@ impl Running {
     }
 }
 
+/// The answers that a captured node holds: their texts, and where in them each statement stands.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn spans(node: &crate::node::Node) -> Vec<(std::sync::Arc<str>, Span)> {
+    let options = super::Options::default();
+    let mut ctx = Ctx::new(node, &options);
+    let running = running(&mut ctx, &node.probe(&crate::node::live::Ask::default()));
+    let said = running.socket.iter().chain(&running.runtime).chain(&running.version);
+    let said = said.chain(running.live.values()).chain(running.live_handlers.values());
+    let place =
+        |said: &Said| (ctx.sources.get(said.origin.place.source).text.clone(), said.origin.place.span);
+    said.map(place).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

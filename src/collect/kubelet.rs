@@ -4,9 +4,9 @@ mod facts;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
-use crate::model::kubelet::flags::Arg;
 use crate::model::kubelet::start::Start;
 use crate::model::kubelet::{Generation, possible};
+use crate::model::unit::Argument;
 use crate::node::FileKind;
 use crate::resolve::Variant;
 use crate::version::Version;
@@ -49,7 +49,7 @@ const DIRS: [&str; 4] = [
 
 /// A command line and the environment that goes with it.
 pub(crate) struct Command {
-    pub(crate) args: Vec<Arg>,
+    pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
 }
@@ -65,7 +65,7 @@ pub(crate) fn collect(
 ) -> Vec<Variant> {
     let starts = match (running, unit) {
         (Known::Is(running), Known::Is(unit)) => {
-            let now = (running.args != unit.args).then(|| start(ctx, running));
+            let now = (!alike(&running.args, &unit.args)).then(|| start(ctx, running));
             Known::Is((start(ctx, unit), now))
         }
         (Known::Is(one), Known::Absent(_) | Known::Unknown(_)) | (_, Known::Is(one)) => {
@@ -102,6 +102,11 @@ pub(crate) fn collect(
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
+}
+
+/// Whether two command lines say the same.
+fn alike(one: &[Argument], other: &[Argument]) -> bool {
+    one.iter().map(Argument::text).eq(other.iter().map(Argument::text))
 }
 
 /// Joins neighbours that say the same.

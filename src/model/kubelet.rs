@@ -8,12 +8,14 @@ mod duration;
 pub mod effective;
 mod files;
 pub mod flags;
+pub mod gates;
 mod internal;
 pub mod merge;
 mod schema;
 mod settings;
 pub mod start;
 mod tree;
+pub mod validate;
 
 use crate::version::Version;
 
@@ -27,7 +29,7 @@ pub struct Generation {
 }
 
 /// The first minor version of each generation.
-const STARTS: [u32; 10] = [0, 24, 27, 28, 29, 30, 31, 32, 34, 35];
+const STARTS: [u32; 9] = [0, 27, 28, 29, 30, 31, 32, 34, 35];
 
 impl Generation {
     /// Names a run of neighbours, which are told by their first and last.
@@ -52,11 +54,11 @@ pub fn possible(version: Option<&Version>) -> Vec<Generation> {
             let index = STARTS.iter().rposition(|start| *start <= minor).unwrap_or(0);
             vec![Generation { minor, index }]
         }
-        // 1.23 stands for what came before 1.24
+        // 1.26 stands for what came before
         None => STARTS
             .iter()
             .enumerate()
-            .map(|(index, start)| Generation { minor: (*start).max(23), index })
+            .map(|(index, start)| Generation { minor: (*start).max(26), index })
             .collect(),
     }
 }
@@ -93,7 +95,7 @@ mod tests {
             found.iter().map(|g| (g.minor, Generation::name(*g, *g))).collect::<Vec<_>>()
         };
         for (text, minor, name) in [
-            ("1.20.2", 20, "kubelet before 1.24"),
+            ("1.20.2", 20, "kubelet before 1.27"),
             ("v1.30", 30, "kubelet 1.30"),
             ("1.31.0-rc.1", 31, "kubelet 1.31"),
             ("1.33.13", 33, "kubelet 1.32-1.33"),
@@ -104,9 +106,9 @@ mod tests {
         }
         assert_eq!(of("1").len(), STARTS.len());
         let all = possible(None);
-        assert_eq!(Generation::name(all[0], all[5]), "kubelet before 1.31");
-        assert_eq!(Generation::name(all[0], all[9]), "kubelet");
-        assert_eq!(Generation::name(all[8], all[9]), "kubelet 1.34 and later");
+        assert_eq!(Generation::name(all[0], all[4]), "kubelet before 1.31");
+        assert_eq!(Generation::name(all[0], all[8]), "kubelet");
+        assert_eq!(Generation::name(all[7], all[8]), "kubelet 1.34 and later");
     }
 
     #[test]

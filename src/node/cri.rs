@@ -119,3 +119,20 @@ fn pretty(json: &Value) -> Arc<str> {
     text.push('\n');
     text.into()
 }
+
+/// What these bytes are taken for as the answer to each question, in a frame and without.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn decoded(data: &[u8]) -> Vec<String> {
+    use prost::Message;
+    let framed = grpc::message(bytes::Bytes::copy_from_slice(data)).unwrap_or_default();
+    let mut told = vec![grpc::unescape(data)];
+    for body in [&framed, data] {
+        let answers = [
+            VersionReply::decode(body).map(version_json),
+            StatusReply::decode(body).map(status_json),
+            RuntimeConfigReply::decode(body).map(runtime_config_json),
+        ];
+        told.extend(answers.into_iter().flatten().map(|json| pretty(&json).to_string()));
+    }
+    told
+}

@@ -130,8 +130,8 @@ impl Meta {
 pub fn reply_path(question: &str) -> String {
     let (kind, name) = question.split_once(':').unwrap_or(("other", question));
     // a slash or a leading dot would lead out of the folder
-    let name = name.trim_start_matches('/').replace('/', "%2F").replace("..", "%2E%2E");
-    format!("/.nodevet/replies/{kind}/{name}")
+    let plain = |part: &str| part.trim_start_matches('/').replace('/', "%2F").replace("..", "%2E%2E");
+    format!("/.nodevet/replies/{}/{}", plain(kind), plain(name))
 }
 
 impl FileKind {

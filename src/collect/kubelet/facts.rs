@@ -178,13 +178,16 @@ fn accepted(outcome: &Outcome, near: Option<Place>) -> Statements {
     if let Some((_, why)) = outcome.unclear.first() {
         return Known::Unknown(why.clone());
     }
-    match (&outcome.config, near) {
-        (Known::Is(config), Some(near)) => match config.covered() {
-            Some(why) => Known::Unknown(why.clone()),
-            None => cell(Value::Bool(true), &Origin::new(Layer::File, near)),
-        },
-        (config, _) => config.as_ref().map(|_| Vec::new()),
-    }
+    outcome.config.as_ref().and_then(|config| match (config.covered(), config.origin(&["cgroupDriver"])) {
+        (Some(why), _) => Known::Unknown(why.clone()),
+        (None, said) => {
+            let place = near.or(said.map(|origin| origin.place));
+            place.map_or(Known::ABSENT, |place| {
+                let layer = if near.is_some() { Layer::File } else { Layer::Default };
+                cell(Value::Bool(true), &Origin::new(layer, place))
+            })
+        }
+    })
 }
 
 fn refusal(refusal: &Refusal) -> Row {

@@ -1,9 +1,10 @@
 use super::*;
 use crate::collect::Options;
 use crate::fact::Layer;
+use crate::model::unit::Woven;
 use crate::node::Node;
 use crate::resolve::{Snapshot, When};
-use crate::text::{Kind, Place, words};
+use crate::text::{Kind, Place, Span, words};
 
 const HEAD: &str = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
 const FILE: &str = "/var/lib/kubelet/config.yaml";
@@ -23,7 +24,12 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
     let mut args = |name: &str, line: Option<&str>| match line {
         Some(line) => {
             let source = ctx.sources.add(name, Kind::Argv, line);
-            Known::Is(words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect())
+            let argument = |(span, word): (Span, &str)| Argument {
+                value: Woven::of(word, source, span.start),
+                place: Place { source, span },
+                variable: None,
+            };
+            Known::Is(words(line).skip(1).map(argument).collect())
         }
         None => Known::ABSENT,
     };
@@ -159,8 +165,7 @@ fn each_possible_version_is_a_variant() {
     assert_eq!(
         names,
         [
-            "kubelet before 1.24",
-            "kubelet 1.24-1.27",
+            "kubelet before 1.28",
             "kubelet 1.28-1.29",
             "kubelet 1.30",
             "kubelet 1.31-1.33",

@@ -161,7 +161,7 @@ pub enum Cause {
 }
 
 /// Uses of a flag as far as the line can be understood without a version.
-fn uses<'a>(args: &'a [Arg], name: &'a str) -> impl Iterator<Item = walk::Use<'a, Arg>> {
+fn uses<'a, W: Word>(args: &'a [W], name: &'a str) -> impl Iterator<Item = walk::Use<'a, W>> {
     Walk::new(args, None).filter_map(move |event| match event {
         Ok(Event::Use(used)) if used.flag.name == name => Some(used),
         _ => None,
@@ -169,17 +169,17 @@ fn uses<'a>(args: &'a [Arg], name: &'a str) -> impl Iterator<Item = walk::Use<'a
 }
 
 /// The value of a flag that takes one.
-pub fn value(args: &[Arg], name: &str) -> Option<Arg> {
+pub fn value<W: Word>(args: &[W], name: &str) -> Option<Arg> {
     values(args, name).pop()
 }
 
 /// All values of a flag, in order: flags that hold maps add up.
-pub fn values(args: &[Arg], name: &str) -> Vec<Arg> {
+pub fn values<W: Word>(args: &[W], name: &str) -> Vec<Arg> {
     uses(args, name).map(|used| (used.text().to_owned(), used.place())).collect()
 }
 
 /// The settings of `--feature-gates` for one gate and the gates that stand for a group.
-pub fn gates(args: &[Arg]) -> Vec<(String, bool, Place)> {
+pub fn gates<W: Word>(args: &[W]) -> Vec<(String, bool, Place)> {
     let mut found = Vec::new();
     for used in uses(args, "feature-gates") {
         if let Ok(Some(Parsed::Map(entries))) = value::read(&used, 0) {

@@ -1,8 +1,9 @@
 //! Flags, which lie over all files.
 
 use super::effective::{Effective, Path, Refusal, Stage};
-use super::flags::{self, Arg, Cause, FlagKind, Line, Parsed, Refused, Setting};
+use super::flags::{self, Cause, FlagKind, Line, Parsed, Refused, Setting};
 use crate::fact::{Layer, Origin, Said, Value};
+use crate::model::unit::Argument;
 use crate::text::Place;
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ pub(super) struct CommandLine {
 }
 
 /// Reads a command line; of one that is refused, what is right in it.
-pub(super) fn read(args: &[Arg], minor: u32) -> CommandLine {
+pub(super) fn read(args: &[Argument], minor: u32) -> CommandLine {
     let (line, refused) = match flags::parse(args, minor) {
         Ok(line) => {
             let refused = flags::check_labels(&line.settings).err();

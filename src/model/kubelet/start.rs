@@ -3,17 +3,18 @@
 use super::decode::Ignored;
 use super::effective::{Effective, Refusal, Stage};
 use super::files::{DropIns, File, drop_ins};
-use super::flags::{self, Arg};
+use super::flags;
 use super::merge::{self, Inputs};
 use super::settings;
 use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
+use crate::model::unit::Argument;
 use crate::text::{Place, Span, line_span};
 
 /// A start with all that it reads, before any version is known.
 #[derive(Debug)]
 pub struct Start {
-    pub args: Vec<Arg>,
+    pub args: Vec<Argument>,
     base: Option<(File, Place)>,
     drop_ins: Option<DropIns>,
     variable: Known<bool>,
@@ -36,7 +37,7 @@ pub struct Outcome {
 impl Start {
     /// Reads the files that a command line names. `variable` tells whether the environment has
     /// [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Arg>, variable: Known<bool>) -> Start {
+    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>) -> Start {
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
         let base = named("config").map(|(path, said)| {
             // units are started in the root directory
@@ -72,7 +73,7 @@ impl Start {
     pub fn near(&self) -> Option<Place> {
         let file =
             self.base.as_ref().and_then(|(file, said)| Some(file.at(first_line(file)?).unwrap_or(*said)));
-        file.or(self.args.first().map(|(_, place)| *place))
+        file.or(self.args.first().map(|arg| arg.place))
     }
 
     /// The drop-ins in the order of merging, each with its first line.
@@ -105,7 +106,7 @@ impl Start {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
             variable: &self.variable,
-            near: self.args.first().map(|(_, place)| *place),
+            near: self.args.first().map(|arg| arg.place),
         };
         let loading = merge::load(reader, &inputs, minor);
         let command = settings::read(&self.args, minor);

@@ -77,6 +77,16 @@ pub(super) fn of(unit: &Unit, reader: &mut dyn Reader) -> Environment {
             Known::Unknown(why) => environment.unread.push((path.to_owned(), why)),
         }
     }
+    for setting in unit.list("Service", "UnsetEnvironment") {
+        for word in split(&setting.value, Manner::Unit).unwrap_or_default() {
+            // a name, or an assignment that is only unset as it is
+            let (name, value) =
+                word.text().split_once('=').map_or((word.text(), None), |(n, v)| (n, Some(v)));
+            environment.variables.retain(|said, variable| {
+                said != name || value.is_some_and(|value| value != variable.value.text())
+            });
+        }
+    }
     environment
 }
 

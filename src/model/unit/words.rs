@@ -11,8 +11,20 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Woven {
     text: String,
-    /// Offset in the text, the captured text, offset there; holds up to the next piece.
-    pieces: Vec<(usize, SourceId, usize)>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a woven text that stands in a captured text as it is; it ends where the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    /// Where it begins in the woven text.
+    at: usize,
+    source: SourceId,
+    /// Where it begins in the captured text.
+    offset: usize,
+    /// Bytes written behind it that belong to it: the rest of an escape, or a variable whose value
+    /// comes next.
+    more: usize,
 }
 
 impl Woven {
@@ -35,41 +47,56 @@ impl Woven {
         if text.is_empty() {
             return;
         }
-        let length = self.text.len();
-        let goes_on = self.pieces.last().is_some_and(|p| p.1 == source && p.2 + (length - p.0) == offset);
+        let at = self.text.len();
+        let goes_on = self
+            .pieces
+            .last()
+            .is_some_and(|p| p.source == source && p.more == 0 && p.offset + (at - p.at) == offset);
         if !goes_on {
-            self.pieces.push((length, source, offset));
+            self.pieces.push(Piece { at, source, offset, more: 0 });
         }
         self.text.push_str(text);
     }
 
-    fn piece(&self, at: usize) -> Option<&(usize, SourceId, usize)> {
-        self.pieces.iter().rev().find(|p| p.0 <= at)
+    /// What is written between what was pushed last and the end of a place belongs to it.
+    fn reach(&mut self, place: Option<Place>) {
+        let length = self.text.len();
+        if let (Some(last), Some(place)) = (self.pieces.last_mut(), place)
+            && last.source == place.source
+        {
+            last.more = place.span.end.saturating_sub(last.offset + (length - last.at));
+        }
+    }
+
+    fn piece(&self, at: usize) -> Option<&Piece> {
+        self.pieces.iter().rev().find(|p| p.at <= at)
+    }
+
+    /// The pieces within a range: each with the range that it covers, and whether to its end.
+    fn within(&self, range: Range<usize>) -> impl Iterator<Item = (&Piece, Range<usize>, bool)> {
+        self.pieces.iter().enumerate().filter_map(move |(i, piece)| {
+            let end = self.pieces.get(i + 1).map_or(self.text.len(), |next| next.at);
+            let part = piece.at.max(range.start)..end.min(range.end);
+            (part.start < part.end).then(|| (piece, part.clone(), part.end == end))
+        })
     }
 
     /// Where a range was written: from its first byte to the last one of the same captured text.
     pub fn place(&self, range: Range<usize>) -> Option<Place> {
-        let (at, source, offset) = *self.piece(range.start)?;
-        let start = offset + (range.start - at);
-        let mut end = start;
-        for (i, piece) in self.pieces.iter().enumerate() {
-            let stop = self.pieces.get(i + 1).map_or(self.text.len(), |next| next.0).min(range.end);
-            if piece.1 == source && stop > piece.0.max(range.start) {
-                end = end.max(piece.2 + (stop - piece.0));
-            }
-        }
-        Some(Place { source, span: Span::new(start, end) })
+        let first = self.piece(range.start)?;
+        let start = first.offset + (range.start - first.at);
+        let ends = self.within(range).filter(|(piece, ..)| piece.source == first.source);
+        let end = ends
+            .map(|(piece, part, whole)| {
+                piece.offset + (part.end - piece.at) + if whole { piece.more } else { 0 }
+            })
+            .fold(start, usize::max);
+        Some(Place { source: first.source, span: Span::new(start, end) })
     }
 
     pub(super) fn slice(&self, range: Range<usize>) -> Woven {
         let mut part = Woven::default();
-        for (i, piece) in self.pieces.iter().enumerate() {
-            let stop = self.pieces.get(i + 1).map_or(self.text.len(), |next| next.0).min(range.end);
-            let start = piece.0.max(range.start);
-            if start < stop {
-                part.push_str(&self.text[start..stop], piece.1, piece.2 + (start - piece.0));
-            }
-        }
+        part.append_range(self, range);
         part
     }
 
@@ -80,9 +107,15 @@ impl Woven {
     }
 
     fn append(&mut self, other: &Woven) {
-        for (i, piece) in other.pieces.iter().enumerate() {
-            let stop = other.pieces.get(i + 1).map_or(other.text.len(), |next| next.0);
-            self.push_str(&other.text[piece.0..stop], piece.1, piece.2);
+        self.append_range(other, 0..other.text.len());
+    }
+
+    fn append_range(&mut self, other: &Woven, range: Range<usize>) {
+        for (piece, part, whole) in other.within(range) {
+            self.push_str(&other.text[part.clone()], piece.source, piece.offset + (part.start - piece.at));
+            if let Some(last) = self.pieces.last_mut().filter(|_| whole) {
+                last.more = piece.more;
+            }
         }
     }
 }
@@ -198,6 +231,7 @@ fn word(whole: &Woven, start: usize, manner: Manner) -> Result<Word, String> {
                     (Manner::Unit, Some((real, length))) => {
                         take(&mut value, real, here);
                         at += length;
+                        value.reach(whole.place(here..at));
                     }
                     (Manner::Unit, None) => {
                         take(&mut value, '\\', here);
@@ -321,8 +355,13 @@ fn substitute(value: &Woven, environment: &Environment) -> Woven {
         let rest = &text[found..];
         at = if rest.starts_with("$$") {
             out.append(&value.slice(found..found + 1));
+            out.reach(value.place(found..found + 2));
             found + 2
         } else if let Some(end) = rest.strip_prefix("${").and_then(|r| r.find('}')) {
+            // shown where it is asked for, unless nothing stands before it
+            if found > at {
+                out.reach(value.place(at..found + 2 + end + 1));
+            }
             if let Some(variable) = environment.get(&rest[2..2 + end]) {
                 out.append(&variable.value);
             }

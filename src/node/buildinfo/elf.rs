@@ -1,7 +1,6 @@
 //! ELF files, 32 and 64 bits, little-endian, as far as Go's linker writes them.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use super::image::Image;
 
 pub(super) const MAGIC: &[u8] = b"\xff Go buildinf:";
 /// The most that is taken of one text, in bytes.
@@ -11,14 +10,14 @@ const SEARCH: u64 = 1 << 20;
 
 /// An ELF file, little-endian.
 pub(super) struct Elf<'a> {
-    file: &'a File,
+    file: &'a dyn Image,
     wide: bool,
     /// Loaded segments: address, offset, size in the file, writable.
     segments: Vec<(u64, u64, u64, bool)>,
 }
 
 impl Elf<'_> {
-    pub(super) fn open(file: &File) -> Option<Elf<'_>> {
+    pub(super) fn open(file: &dyn Image) -> Option<Elf<'_>> {
         let head = bytes(file, 0, 64).or_else(|| bytes(file, 0, 52))?;
         if !head.starts_with(b"\x7fELF") || head[5] != 1 {
             return None;
@@ -125,7 +124,7 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Exactly so many bytes.
-pub(super) fn bytes(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
+pub(super) fn bytes(file: &dyn Image, offset: u64, length: u64) -> Option<Vec<u8>> {
     if length > TEXT {
         return None;
     }
@@ -133,7 +132,7 @@ pub(super) fn bytes(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
 }
 
 /// At most so many bytes.
-pub(super) fn some(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
+pub(super) fn some(file: &dyn Image, offset: u64, length: u64) -> Option<Vec<u8>> {
     let mut data = vec![0; usize::try_from(length).ok()?];
     let mut have = 0;
     while have < data.len() {

@@ -4,8 +4,8 @@ use bytes::{Buf, Bytes};
 use prost::Message;
 use tokio::net::UnixStream;
 
-/// The longest answer that is taken, in bytes.
-const LIMIT: usize = 16 << 20;
+/// The longest answer that is taken, in bytes: what gRPC takes unless told otherwise.
+const LIMIT: usize = 4 << 20;
 
 /// Why a call gave no message.
 #[derive(Debug)]
@@ -79,16 +79,20 @@ impl Client {
         {
             judge(status, &trailers)?;
         }
-        let mut bytes = Bytes::from(bytes);
-        if bytes.len() < 5 {
-            return Err(Failed::Other("the answer is empty".to_owned()));
-        }
-        let (packed, length) = (bytes.get_u8(), bytes.get_u32() as usize);
-        match (packed, bytes.len() >= length) {
-            (0, true) => Ok(bytes.split_to(length)),
-            (0, false) => Err(Failed::Other("the answer breaks off".to_owned())),
-            _ => Err(Failed::Other("the answer is compressed".to_owned())),
-        }
+        message(bytes.into())
+    }
+}
+
+/// What the first frame holds.
+pub(super) fn message(mut bytes: Bytes) -> Result<Bytes, Failed> {
+    if bytes.len() < 5 {
+        return Err(Failed::Other("the answer is empty".to_owned()));
+    }
+    let (packed, length) = (bytes.get_u8(), bytes.get_u32() as usize);
+    match (packed, bytes.len() >= length) {
+        (0, true) => Ok(bytes.split_to(length)),
+        (0, false) => Err(Failed::Other("the answer breaks off".to_owned())),
+        _ => Err(Failed::Other("the answer is compressed".to_owned())),
     }
 }
 
@@ -105,7 +109,7 @@ fn judge(status: &http::HeaderValue, headers: &http::HeaderMap) -> Result<(), Fa
 }
 
 /// `%XX` of grpc-message.
-fn unescape(text: &[u8]) -> String {
+pub(super) fn unescape(text: &[u8]) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut i = 0;
     while i < text.len() {
