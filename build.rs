@@ -23,6 +23,7 @@ mod pure {
         pub mod expr;
         pub mod file;
         pub mod given;
+        pub mod late;
         pub mod law;
         pub mod load;
         pub mod raw;

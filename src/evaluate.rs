@@ -2,11 +2,12 @@
 
 use crate::fact::Known;
 use crate::finding::{Finding, Missing, Outcome, Severity, Verdict};
-use crate::resolve::{Snapshot, Worlds};
+use crate::resolve::{Cells, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Out, Ref, evaluate as run};
 use crate::rule::law::{At, Case};
 use crate::text::Sources;
+use std::sync::Arc;
 
 mod confidence;
 mod show;
@@ -14,18 +15,23 @@ mod view;
 mod worlds;
 
 use view::View;
-use worlds::Groups;
+use worlds::{Group, Groups};
 
 /// Judges every rule, at the moment that it asks for, in every world that matters to it.
 /// Verdicts come in the order of the rules, and for a table in the order of its rows.
-pub fn evaluate(rules: &[Rule], now: &Worlds, next: &Worlds, sources: &Sources) -> Vec<Verdict> {
-    let mut verdicts = Vec::with_capacity(rules.len());
+pub fn evaluate<'r>(
+    rules: impl IntoIterator<Item = &'r Rule>,
+    now: &Worlds,
+    next: &Worlds,
+    sources: &Sources,
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     for rule in rules {
         let moment = if rule.at == At::NextStart { next } else { now };
         let reads = rule.reads();
         let groups = Groups::of(rule, &reads, moment);
         let context = Context { rule, reads: &reads, worlds: moment, sources };
-        let judged: Vec<_> = groups.facts().map(|facts| judge(&context, facts)).collect();
+        let judged = context.judge_all(groups.all());
         let read: Vec<String> = reads.iter().map(|at| at.name(rule.each)).collect();
         verdicts.extend(groups.combine(rule.each, judged).into_iter().map(|outcome| Verdict {
             code: rule.code.clone(),
@@ -53,25 +59,6 @@ impl Judged {
     }
 }
 
-/// One world's answer.
-fn judge(context: &Context<'_>, facts: &Snapshot) -> Judged {
-    let Some(table) = context.rule.each else {
-        return Judged::Whole(context.law(&View { facts, each: None, row: None }));
-    };
-    let in_force = facts.get(table);
-    match &in_force.value {
-        Known::Absent(_) => return Judged::Whole(None),
-        Known::Unknown(why) => {
-            let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
-            return Judged::Whole(Some(Outcome::Unknown(vec![missing])));
-        }
-        Known::Is(_) => {}
-    }
-    let rows = in_force.rows.iter().enumerate();
-    let view = |row| View { facts, each: Some(table), row: Some(row) };
-    Judged::Rows(rows.map(|(index, cells)| context.law(&view((index, cells)))).collect())
-}
-
 struct Context<'a> {
     rule: &'a Rule,
     reads: &'a [Ref],
@@ -79,7 +66,58 @@ struct Context<'a> {
     sources: &'a Sources,
 }
 
+/// How far to look for the row of another group that comes next.
+const AHEAD: usize = 8;
+
 impl Context<'_> {
+    fn judge_all(&self, groups: &[Group<'_>]) -> Vec<Judged> {
+        let mut judged: Vec<Judged> = Vec::with_capacity(groups.len());
+        for (index, group) in groups.iter().enumerate() {
+            // the last one that differs in rows alone: what rows in common came to is known
+            let like = |g: &Group| g.apart_from_rows == group.apart_from_rows;
+            let last =
+                groups[..index].iter().rposition(like).and_then(|at| Some((groups.get(at)?, &judged[at])));
+            let answers = self.judge(group, last);
+            judged.push(answers);
+        }
+        judged
+    }
+
+    /// One group's answer.
+    fn judge(&self, group: &Group<'_>, last: Option<(&Group<'_>, &Judged)>) -> Judged {
+        let facts = group.facts;
+        let Some(table) = self.rule.each else {
+            return Judged::Whole(self.law(&View { facts, each: None, row: None }));
+        };
+        let in_force = facts.get(table);
+        match &in_force.value {
+            Known::Absent(_) => return Judged::Whole(None),
+            Known::Unknown(why) => {
+                let missing = Missing { fact: table.decl().name.to_owned(), why: why.clone() };
+                return Judged::Whole(Some(Outcome::Unknown(vec![missing])));
+            }
+            Known::Is(_) => {}
+        }
+        let known: &[Cells] = last.map_or(&[], |(group, _)| &group.facts.get(table).rows);
+        let answers = last.map_or(&[][..], |(_, judged)| judged.rows());
+        let mut next = 0;
+        let mut judged = Vec::with_capacity(in_force.rows.len());
+        for (index, cells) in in_force.rows.iter().enumerate() {
+            let found = known
+                .iter()
+                .skip(next)
+                .take(AHEAD)
+                .position(|row| Arc::ptr_eq(row, cells))
+                .map(|at| next + at);
+            next = found.map_or(next, |at| at + 1);
+            // what is told of a row names its place in the table
+            let answer = found.and_then(|at| answers.get(at)).filter(|answer| worlds::quiet(answer));
+            let law = || self.law(&View { facts, each: Some(table), row: Some((index, cells)) });
+            judged.push(answer.cloned().unwrap_or_else(law));
+        }
+        Judged::Rows(judged)
+    }
+
     /// Given this, expect that. What comes out absent does not apply. Where it is not known whether
     /// the law applies, it is kept all the same if what it expects is true.
     fn law(&self, view: &View<'_>) -> Answer {
@@ -107,7 +145,7 @@ impl Context<'_> {
             severity,
             confidence,
             certainty,
-            message: self.rule.message.fill(view),
+            message: self.rule.told.message.fill(view),
             labels: show::labels(self.rule, view, self.sources),
             fixes: show::fixes(self.rule, view),
             facts: show::facts(self.rule, self.reads, view),

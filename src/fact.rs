@@ -239,8 +239,8 @@ pub enum What {
     One(Statements),
     /// Statements that are all in force: the elements of a list, each with its own origin.
     Each(Statements),
-    /// A table.
-    Rows(Known<Vec<Row>>),
+    /// A table; generations of a daemon share the rows that they have in common.
+    Rows(Known<Vec<Arc<Row>>>),
 }
 
 /// What a collector returns; the name is declared in [`crate::names`].
@@ -265,6 +265,11 @@ impl Fact {
     }
 
     pub fn rows(name: &'static str, rows: Known<Vec<Row>>) -> Fact {
+        Fact::shared(name, rows.map(|rows| rows.into_iter().map(Arc::new).collect()))
+    }
+
+    /// Rows that others may have too.
+    pub fn shared(name: &'static str, rows: Known<Vec<Arc<Row>>>) -> Fact {
         Fact { name, what: What::Rows(rows) }
     }
 }

@@ -1,8 +1,13 @@
 //! Which statement is in force: layers in order of precedence, two moments, worlds of an unknown version.
 
-use crate::fact::{Fact, Known, Layer, Moment, Origin, Problem, Said, Statements, Type, Value, What, Why};
+use crate::fact::{
+    Decl, Fact, Known, Layer, Moment, Origin, Problem, Row, Said, Statements, Type, Value, What, Why,
+};
 use crate::names::{self, FactId};
 use crate::text::{Place, Sources};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Everything collectors brought. The only input of resolving.
@@ -16,6 +21,9 @@ pub struct Collected {
     /// The same for the kubelet.
     pub kubelet: Vec<Variant>,
     pub problems: Vec<Problem>,
+    /// What models made on the way. Nothing reads it: it goes with the look, since handing back
+    /// thousands of small pieces takes time.
+    pub kept: Vec<Rc<dyn fmt::Debug>>,
 }
 
 /// What one generation of a daemon makes of the same texts.
@@ -36,8 +44,11 @@ pub struct InForce {
     /// For a list: its elements, each with its own origin.
     pub elements: Vec<Said>,
     /// For a table: cells in the order of the declared columns.
-    pub rows: Vec<Vec<InForce>>,
+    pub rows: Vec<Cells>,
 }
+
+/// One row, shared by all tables that have it.
+pub type Cells = Arc<Vec<InForce>>;
 
 impl InForce {
     pub fn bare(value: Known<Value>) -> InForce {
@@ -85,11 +96,10 @@ impl Snapshot {
         self.0[id.index()] = Arc::new(in_force);
     }
 
-    /// Whether a fact is the same in another snapshot, with all that led to it. Tables are only the
-    /// same where they were resolved once for both.
+    /// Whether a fact was resolved once for this snapshot and another one: then it is the same, with
+    /// all that led to it.
     pub fn alike(&self, other: &Snapshot, id: FactId) -> bool {
-        let (own, others) = (&self.0[id.index()], &other.0[id.index()]);
-        Arc::ptr_eq(own, others) || (own.rows.is_empty() && own == others)
+        Arc::ptr_eq(&self.0[id.index()], &other.0[id.index()])
     }
 
     /// Lays facts over this snapshot.
@@ -111,11 +121,13 @@ struct Resolved<'a> {
     when: When,
     /// By the number of the fact.
     known: Vec<Vec<(&'a What, Arc<InForce>)>>,
+    /// By their addresses, which stay while the facts are borrowed.
+    rows: BTreeMap<*const Row, Cells>,
 }
 
 impl<'a> Resolved<'a> {
     fn new(when: When) -> Resolved<'a> {
-        Resolved { when, known: vec![Vec::new(); names::COUNT] }
+        Resolved { when, known: vec![Vec::new(); names::COUNT], rows: BTreeMap::new() }
     }
 
     /// What is in force of the facts of a collector.
@@ -123,12 +135,12 @@ impl<'a> Resolved<'a> {
         let declared = facts.iter().filter_map(|fact| Some((names::find(fact.name)?, &fact.what)));
         let mut laid = Vec::with_capacity(facts.len());
         for (id, what) in declared {
-            let known = &mut self.known[id.index()];
-            let in_force = match known.iter().rev().find(|(other, _)| *other == what) {
+            let found = self.known[id.index()].iter().rev().find(|(other, _)| *other == what);
+            let in_force = match found {
                 Some((_, in_force)) => Arc::clone(in_force),
                 None => {
-                    let in_force = Arc::new(in_force(id, what, self.when));
-                    known.push((what, Arc::clone(&in_force)));
+                    let in_force = Arc::new(self.in_force(id, what));
+                    self.known[id.index()].push((what, Arc::clone(&in_force)));
                     in_force
                 }
             };
@@ -136,6 +148,41 @@ impl<'a> Resolved<'a> {
         }
         laid
     }
+
+    /// What is in force of one fact at one moment.
+    fn in_force(&mut self, id: FactId, what: &What) -> InForce {
+        let drop_live = self.when == When::NextStart && id.decl().moment == Moment::Restart;
+        match what {
+            What::One(said) => one(said, drop_live),
+            What::Each(said) => each(said),
+            What::Rows(rows) => known(rows, |rows| self.table(id, rows, drop_live)),
+        }
+    }
+
+    fn table(&mut self, id: FactId, rows: &[Arc<Row>], drop_live: bool) -> InForce {
+        let Type::Table { columns, .. } = &id.decl().ty else { return InForce::bare(Known::ABSENT) };
+        let cells = rows.iter().map(|row| {
+            let cells = self.rows.entry(Arc::as_ptr(row));
+            Arc::clone(cells.or_insert_with(|| Arc::new(cells_of(columns, row, drop_live))))
+        });
+        let rows: Vec<Cells> = cells.collect();
+        let first = rows.iter().filter_map(|r| r.first().and_then(|c| c.value.is().cloned())).collect();
+        InForce { rows, ..InForce::bare(Known::Is(Value::List(first))) }
+    }
+}
+
+/// What is in force in a row, column by column.
+fn cells_of(columns: &[Decl], row: &Row, drop_live: bool) -> Vec<InForce> {
+    let cell = |name: &str| row.iter().find(|(column, _)| *column == name);
+    let list = |ty: &Type| matches!(ty, Type::List(_));
+    columns
+        .iter()
+        .map(|c| match cell(c.name) {
+            Some((_, said)) if list(&c.ty) => each(said),
+            Some((_, said)) => one(said, drop_live),
+            None => InForce::bare(Known::ABSENT),
+        })
+        .collect()
 }
 
 /// One combination of generations that is still possible.
@@ -183,7 +230,9 @@ pub fn moments_differ(collected: &Collected) -> bool {
             && match &fact.what {
                 What::One(said) => live(said),
                 What::Each(_) => false,
-                What::Rows(rows) => rows.is().is_some_and(|rows| rows.iter().flatten().any(|(_, s)| live(s))),
+                What::Rows(rows) => {
+                    rows.is().is_some_and(|rows| rows.iter().any(|row| row.iter().any(|(_, s)| live(s))))
+                }
             }
     })
 }
@@ -199,14 +248,29 @@ pub fn resolve(collected: &Collected, when: When, derive: impl Fn(&mut Snapshot)
     for (c, containerd) in cs.iter().enumerate() {
         let with_containerd = base.under(&resolved.lay(&containerd.facts));
         for (k, kubelet) in kubelets.iter().enumerate() {
-            let mut facts = with_containerd.under(kubelet);
+            let given = with_containerd.under(kubelet);
+            let mut facts = given.clone();
             derive(&mut facts);
+            share(&mut facts, &given, &worlds);
             worlds.push(World { containerd: c, kubelet: k, facts });
         }
     }
     let merged = merge(&worlds, cs, ks);
     let names = |side: &[Variant]| side.iter().map(|v| v.name.clone()).collect();
     Worlds { containerd: names(cs), kubelet: names(ks), worlds, merged }
+}
+
+/// What was derived alike in another world is one.
+fn share(facts: &mut Snapshot, given: &Snapshot, worlds: &[World]) {
+    for (index, (own, given)) in facts.0.iter_mut().zip(&given.0).enumerate() {
+        if Arc::ptr_eq(own, given) {
+            continue;
+        }
+        let mut others = worlds.iter().rev().map(|world| &world.facts.0[index]);
+        if let Some(other) = others.find(|other| *other == own) {
+            *own = Arc::clone(other);
+        }
+    }
 }
 
 /// The variants of a daemon, or in their place the empty one.
@@ -250,18 +314,10 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
 
 /// The same values, wherever they come from.
 fn same(a: &InForce, b: &InForce) -> bool {
-    let cells = |a: &[InForce], b: &[InForce]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+    let cells = |a: &Cells, b: &Cells| {
+        Arc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| same(a, b)))
+    };
     a.value == b.value && a.rows.len() == b.rows.len() && a.rows.iter().zip(&b.rows).all(|(a, b)| cells(a, b))
-}
-
-/// What is in force of one fact at one moment.
-fn in_force(id: FactId, what: &What, when: When) -> InForce {
-    let drop_live = when == When::NextStart && id.decl().moment == Moment::Restart;
-    match what {
-        What::One(said) => one(said, drop_live),
-        What::Each(said) => each(said),
-        What::Rows(rows) => known(rows, |rows| table(id, rows, drop_live)),
-    }
 }
 
 /// What is made of a thing that is known; what is absent or unknown stays so.
@@ -275,11 +331,17 @@ fn known<T>(thing: &Known<T>, make: impl FnOnce(&T) -> InForce) -> InForce {
 
 /// The strongest statement; of equals, the last.
 fn one(said: &Statements, drop_live: bool) -> InForce {
-    known(said, |said| strongest(said.clone(), drop_live))
+    known(said, |said| match said.as_slice() {
+        [only] => InForce { by: Some(only.origin.clone()), ..InForce::bare(Known::Is(only.value.clone())) },
+        _ => strongest(said.clone(), drop_live),
+    })
+}
+
+fn live(said: &Said) -> bool {
+    said.origin.layer == Layer::Runtime
 }
 
 fn strongest(mut said: Vec<Said>, drop_live: bool) -> InForce {
-    let live = |s: &Said| s.origin.layer == Layer::Runtime;
     // what only the running daemon tells is the best guess for its next start too
     if drop_live && !said.iter().all(live) {
         said.retain(|s| !live(s));
@@ -313,25 +375,4 @@ fn each(said: &Statements) -> InForce {
         elements: said.clone(),
         ..InForce::bare(Known::Is(Value::List(said.iter().map(|s| s.value.clone()).collect())))
     })
-}
-
-fn table(id: FactId, rows: &[crate::fact::Row], drop_live: bool) -> InForce {
-    let Type::Table { columns, .. } = &id.decl().ty else { return InForce::bare(Known::ABSENT) };
-    let rows: Vec<Vec<InForce>> = rows
-        .iter()
-        .map(|row| {
-            let cell = |name: &str| row.iter().find(|(column, _)| *column == name);
-            let list = |ty: &Type| matches!(ty, Type::List(_));
-            columns
-                .iter()
-                .map(|c| match cell(c.name) {
-                    Some((_, said)) if list(&c.ty) => each(said),
-                    Some((_, said)) => one(said, drop_live),
-                    None => InForce::bare(Known::ABSENT),
-                })
-                .collect()
-        })
-        .collect();
-    let first = rows.iter().filter_map(|r| r.first().and_then(|c| c.value.is().cloned())).collect();
-    InForce { rows, ..InForce::bare(Known::Is(Value::List(first))) }
 }

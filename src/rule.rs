@@ -7,6 +7,7 @@ pub mod error;
 pub mod expr;
 pub mod file;
 pub mod given;
+pub mod late;
 pub mod law;
 pub mod load;
 pub mod raw;

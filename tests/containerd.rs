@@ -32,7 +32,7 @@ fn statements(facts: &[Fact]) -> Vec<&Statements> {
         .iter()
         .flat_map(|f| match &f.what {
             What::One(said) | What::Each(said) => vec![said],
-            What::Rows(Known::Is(rows)) => rows.iter().flatten().map(|(_, said)| said).collect(),
+            What::Rows(Known::Is(rows)) => rows.iter().flat_map(|row| &**row).map(|(_, said)| said).collect(),
             What::Rows(_) => Vec::new(),
         })
         .collect()
@@ -61,7 +61,7 @@ fn undeclared(facts: &[Fact]) -> Vec<String> {
         match &fact.what {
             What::One(said) | What::Each(said) => check(id.decl(), said),
             What::Rows(Known::Is(rows)) => {
-                for (column, said) in rows.iter().flatten() {
+                for (column, said) in rows.iter().flat_map(|row| &**row) {
                     match names::column(id, column) {
                         Some((_, decl)) => check(decl, said),
                         None => return vec![format!("{}.{column}", fact.name)],

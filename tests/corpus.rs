@@ -70,7 +70,9 @@ impl Answer {
         for fact in &self.facts {
             let all: Vec<&Statements> = match &fact.what {
                 What::One(said) | What::Each(said) => vec![said],
-                What::Rows(Known::Is(rows)) => rows.iter().flatten().map(|(_, said)| said).collect(),
+                What::Rows(Known::Is(rows)) => {
+                    rows.iter().flat_map(|row| &**row).map(|(_, said)| said).collect()
+                }
                 What::Rows(_) => Vec::new(),
             };
             for said in all.iter().filter_map(|s| s.is()).flatten() {

@@ -10,7 +10,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value as Json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -29,6 +29,13 @@ struct Case {
     unreadable: Vec<String>,
     /// `--now`.
     now: Option<String>,
+    /// Known ways to be wrong about a node that this `ok-…` node shows, by number (see `covered`).
+    #[serde(default)]
+    traps: BTreeSet<u32>,
+    /// What surprises about a daemon, as `kubelet 4`, and the rule that finds it here with a piece
+    /// of the line that it points at.
+    #[serde(default)]
+    shows: BTreeMap<String, String>,
     /// Codes of rules that cannot be judged here; all that are unknown on an `ok-…` node.
     #[serde(default)]
     unknown: BTreeSet<String>,

@@ -2,22 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-use nodevet::model::kubelet::flags::{Arg, Cause, Parsed, Setting, all, check_labels, parse, value};
-use nodevet::text::{Kind, Place, SourceId, Sources, Span};
+use nodevet::model::kubelet::flags::{Cause, Parsed, Setting, all, check_labels, parse, value};
+use nodevet::model::unit::Argument;
+use nodevet::text::{Kind, Place, Sources};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 /// Words, one a line of a captured text.
-fn words(words: &[String]) -> (Vec<Arg>, Sources) {
+fn words(words: &[String]) -> (Vec<Argument>, Sources) {
     let mut sources = Sources::default();
     let text: String = words.iter().map(|word| format!("{word}\n")).collect();
     let source = sources.add("argv:1", Kind::Argv, text);
     let mut at = 0;
     let args = words.iter().map(|word| {
-        let span = Span::new(at, at + word.len());
+        let argument = Argument::of(word, source, at);
         at += word.len() + 1;
-        (word.clone(), Place { source, span })
+        argument
     });
     (args.collect(), sources)
 }
@@ -158,14 +159,4 @@ proptest! {
         let unknown = matches!(refused.cause, Cause::Unknown { .. });
         prop_assert!(unknown);
     }
-}
-
-/// The source of a place that was given by hand.
-#[test]
-fn a_word_without_a_text_of_its_own_is_shown_whole() {
-    let mut sources = Sources::default();
-    let source: SourceId = sources.add("/etc/default/kubelet", Kind::File, "\"--max-pods=1\\0\"");
-    let place = Place { source, span: Span::new(0, 16) };
-    let line = parse(&[("--max-pods=10".to_owned(), place)], 31).unwrap();
-    assert_eq!(line.last("max-pods").map(|s| s.place), Some(place));
 }

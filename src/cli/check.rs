@@ -8,7 +8,7 @@ use crate::finding::{Confidence, Finding, Outcome, Severity, Verdict};
 use crate::fix;
 use crate::look::Look;
 use crate::report::{Detail, Format, Report, Style, trouble};
-use crate::rule::{self, Rule};
+use crate::rule;
 use crate::suppress::{self, Means};
 use crate::text::Kind;
 use crate::write;
@@ -42,7 +42,7 @@ pub(super) fn run(
     let made = built_in.made.iter().map(|m| RuleName { code: &m.code, name: &m.name });
     let names: Vec<RuleName> = laws.chain(made).collect();
     let selection = selection(args, &configured, &names, &style)?;
-    let chosen: Vec<Rule> = rules.iter().filter(|r| selection.has(&r.code, &r.name)).cloned().collect();
+    let chosen = rules.iter().filter(|r| selection.has(&r.code, &r.name));
 
     let mut look = Look::at(&node, &options);
     if args.look.verbose > 1 {
@@ -53,7 +53,7 @@ pub(super) fn run(
         (id, config.silenced.as_slice())
     });
     let sources = &look.collected.sources;
-    let mut verdicts = evaluate(&chosen, &look.now, &look.next, sources);
+    let mut verdicts = evaluate(chosen, &look.now, &look.next, sources);
     lower(&look, &mut verdicts);
     let now = look.now.merged.named("host.now").value.is().and_then(|v| v.as_int());
     let means = Means { config: config_source, rules: &names, selection: &selection, now };
@@ -82,7 +82,7 @@ pub(super) fn run(
     let code = report.exit_code(limits.fail_on);
     // the process is about to end: handing back thousands of small pieces takes longer than judging them
     drop(report);
-    std::mem::forget(look);
+    std::mem::forget((look, rules));
     Ok(code)
 }
 

@@ -16,11 +16,12 @@ const CGROUP2: i64 = 0x6367_7270;
 const TMPFS: i64 = 0x0102_1994;
 
 /// Names and columns that need the tree.
-const TREE: [&str; 6] = [
+const TREE: [&str; 7] = [
     "cgroup.controllers",
     "cgroup.subtree_control",
     "cgroup.kubepods_subtree_control",
     "cgroup.top",
+    "cgroup.misplaced",
     "cgroup.kubepods_populated",
     "cgroup.kubepods_slice_populated",
 ];
@@ -225,6 +226,10 @@ fn top(ctx: &mut Ctx, dir: &Known<String>) -> [Option<bool>; 2] {
     let listing = dir.as_ref().and_then(|dir| ctx.list(dir)).map(|(id, _)| id);
     let dirs = dir.as_ref().and_then(|dir| ctx.dirs(dir));
     ctx.say(Fact::each("cgroup.top", dirs.clone()));
+    // runc makes no slice of `slice:prefix:name` without systemd, but one directory of that name
+    let literal = |said: &Said| said.value.as_text().is_some_and(|name| name.contains(".slice:"));
+    let misplaced = dirs.clone().map(|dirs| dirs.into_iter().filter(literal).collect());
+    ctx.say(Fact::each("cgroup.misplaced", misplaced));
     [("kubepods.slice", "cgroup.kubepods_slice_populated"), ("kubepods", "cgroup.kubepods_populated")].map(
         |(child, name)| {
             let there = dirs.is().and_then(|d| d.iter().find(|s| s.value.as_text() == Some(child))).cloned();

@@ -16,6 +16,8 @@ pub(crate) struct Command {
     /// With the program's own name; variables replaced.
     pub(crate) arguments: Vec<Argument>,
     environment: Told,
+    /// `WorkingDirectory=` of its unit.
+    directory: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +41,39 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
         (unit, true) => script(ctx).map_or(unit, Known::Unknown),
         (unit, false) => unit,
     };
-    Kubelet { running: process.clone().map(of_process), next }
+    let next = next.and_then(|mut command| match kubelet_in(&command.arguments) {
+        Some(at) => {
+            command.arguments.drain(..at);
+            Known::Is(command)
+        }
+        None => {
+            let program = command.arguments.first().map_or("", Argument::text);
+            Known::Unknown(Why::NotRunning(format!("kubelet, which {program} starts in its own way")))
+        }
+    });
+    let directory = next.is().and_then(|unit| unit.directory.clone());
+    let running = process.clone().map(|process| {
+        let mut command = Command {
+            arguments: process.arguments.clone(),
+            environment: Told::Process(process.pid),
+            directory,
+        };
+        command.arguments.drain(..kubelet_in(&command.arguments).unwrap_or(0));
+        command
+    });
+    Kubelet { running, next }
+}
+
+/// Where the kubelet stands in a command line: at its head, or behind a program that starts it
+/// (`kubenswrapper /usr/bin/kubelet …`, `hyperkube kubelet …`). None behind a script or a shell.
+fn kubelet_in(arguments: &[Argument]) -> Option<usize> {
+    let base = |word: &Argument| word.text().rsplit('/').next().unwrap_or_default().to_owned();
+    let head = base(arguments.first()?);
+    if head.starts_with("kubelet") && !head.ends_with(".sh") {
+        return Some(0);
+    }
+    let shell = head.ends_with("sh");
+    arguments.iter().position(|word| base(word) == "kubelet").filter(|_| !shell)
 }
 
 /// What a unit would start.
@@ -50,18 +84,20 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
         }
         unit.starts(ctx).map(|arguments| {
             let environment = Told::Unit(unit.environment(ctx));
-            Command { arguments, environment }
+            Command { arguments, environment, directory: working_directory(&unit) }
         })
     })
 }
 
-fn of_process(process: &Process) -> Command {
-    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid) }
+fn working_directory(unit: &unit::Unit) -> Option<String> {
+    let path = unit.property("Service", "WorkingDirectory")?.value.text();
+    let path = path.strip_prefix('-').unwrap_or(path);
+    Some(if path == "~" { "/root".to_owned() } else { path.to_owned() })
 }
 
 /// Whether something else than systemd is known to start daemons.
 fn other_init(ctx: &Ctx) -> bool {
-    let inits = ["openrc", "sysvinit", "busybox", "runit", "s6"];
+    let inits = ["openrc", "sysvinit", "busybox", "s6"];
     ctx.known("host.init").is().and_then(|init| init.as_text()).is_some_and(|init| inits.contains(&init))
 }
 
@@ -72,9 +108,19 @@ fn script(ctx: &Ctx) -> Option<Why> {
 }
 
 impl Command {
-    /// Arguments without the program's own name, each byte with its place.
+    /// The arguments without the program's own name.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
+    }
+
+    /// Where relative paths of its arguments begin: units are started in the root directory where
+    /// they say nothing else.
+    pub(crate) fn directory(&self, ctx: &Ctx) -> String {
+        let own = match &self.environment {
+            Told::Process(pid) => ctx.node.link(&format!("/proc/{pid}/cwd")).is().cloned(),
+            Told::Unit(_) => None,
+        };
+        own.or_else(|| self.directory.clone()).unwrap_or_else(|| "/".to_owned())
     }
 
     /// What the daemon finds in a variable of its environment.

@@ -10,6 +10,8 @@ use crate::names;
 use crate::resolve::Variant;
 use crate::text::{Kind, Place, Span};
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Where containerd reads without being told.
 const DEFAULT: &str = "/etc/containerd/config.toml";
@@ -109,7 +111,7 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
     let worlds = worlds(parsed(&daemon.version).as_ref(), &input, ctx, &mut session);
     let several = worlds.len() > 1;
     let mut variants = Vec::with_capacity(worlds.len());
-    for (name, effective) in worlds {
+    for (name, effective) in &worlds {
         for problem in effective.problems() {
             ctx.problem(problem.place, problem.message);
         }
@@ -118,13 +120,14 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
             said_by(&main, &mut facts);
         }
         facts.push(match (&daemon.version, several) {
-            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, &name, effective.generation()),
+            (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, name, effective.generation()),
             (said, _) => Fact::one("containerd.version", said.clone()),
         });
         binaries(ctx, &mut facts);
         add_live(&mut facts, &daemon);
-        variants.push(Variant { name, facts });
+        variants.push(Variant { name: name.clone(), facts });
     }
+    ctx.kept.push(Rc::new((session, worlds)));
     variants
 }
 
@@ -188,7 +191,7 @@ fn binaries(ctx: &Ctx, facts: &mut [Fact]) {
         };
         let cell =
             missing.map(|missing| vec![Said { value: Value::Bool(missing), origin: said.origin.clone() }]);
-        row.push(("binary_missing", cell));
+        Arc::make_mut(row).push(("binary_missing", cell));
     }
 }
 
@@ -222,7 +225,8 @@ fn add_live(facts: &mut Vec<Fact>, daemon: &Daemon) {
         for row in rows {
             let name = row.iter().find(|(column, _)| *column == "name").and_then(|(_, said)| text_of(said));
             let Some(live) = name.and_then(|name| daemon.live_handlers.get(&name)) else { continue };
-            if let Some((_, Known::Is(said))) = row.iter_mut().find(|(column, _)| *column == "systemd_cgroup")
+            if let Some((_, Known::Is(said))) =
+                Arc::make_mut(row).iter_mut().find(|(column, _)| *column == "systemd_cgroup")
             {
                 said.push(live.clone());
             }

@@ -8,6 +8,7 @@ use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 /// What collectors share: the door, the texts captured so far, and what has been said.
@@ -17,6 +18,7 @@ pub(crate) struct Ctx<'a> {
     pub(crate) sources: Sources,
     pub(super) facts: Vec<Fact>,
     pub(super) problems: Vec<Problem>,
+    pub(super) kept: Vec<Rc<dyn fmt::Debug>>,
     unreadable: BTreeMap<String, Why>,
     /// What was read and listed: once in a run, so that all of it is one moment's.
     files: BTreeMap<String, Known<Captured>>,
@@ -34,6 +36,7 @@ impl<'a> Ctx<'a> {
             sources: Sources::default(),
             facts: Vec::new(),
             problems: Vec::new(),
+            kept: Vec::new(),
             unreadable: BTreeMap::new(),
             files: BTreeMap::new(),
             listings: BTreeMap::new(),
@@ -128,6 +131,15 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// How many rows a table has.
+    pub(crate) fn known_rows(&self, name: &str) -> Known<usize> {
+        match self.facts.iter().rev().find(|fact| fact.name == name).map(|fact| &fact.what) {
+            Some(What::Rows(rows)) => rows.as_ref().map(Vec::len),
+            Some(What::Each(said)) => said.as_ref().map(Vec::len),
+            _ => Known::Unknown(Why::Unread),
+        }
+    }
+
     pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
         let problem = Problem { place, message: message.into() };
         if !self.problems.contains(&problem) {
@@ -167,7 +179,8 @@ impl Ctx<'_> {
     /// Closes the books.
     pub(crate) fn finish(mut self, containerd: Vec<Variant>, kubelet: Vec<Variant>) -> Collected {
         inputs(&mut self);
-        Collected { sources: self.sources, facts: self.facts, containerd, kubelet, problems: self.problems }
+        let Ctx { sources, facts, problems, kept, .. } = self;
+        Collected { sources, facts, containerd, kubelet, problems, kept }
     }
 }
 

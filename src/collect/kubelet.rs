@@ -1,10 +1,12 @@
 //! The kubelet: which files and flags it is started with, and what each version makes of them.
 
+mod cgroups;
 mod facts;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
 use crate::model::kubelet::start::Start;
+use crate::model::kubelet::validate::Host;
 use crate::model::kubelet::{Generation, possible};
 use crate::model::unit::Argument;
 use crate::node::FileKind;
@@ -52,6 +54,8 @@ pub(crate) struct Command {
     pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
+    /// Where relative paths begin.
+    pub(crate) directory: String,
 }
 
 /// `running` is the command line of a live kubelet, `unit` the one its unit would start; absent
@@ -86,19 +90,20 @@ pub(crate) fn collect(
             return named(generations.into_iter().map(|g| (g, facts.clone())).collect());
         }
     };
-    for (place, message) in next.syntax_errors() {
-        ctx.problem(place, message);
-    }
     let near = next.near();
-    // to the kubelet a hybrid tree is v1
-    let cgroup_v2 = ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2"));
+    let host = Host {
+        // to the kubelet a hybrid tree is v1
+        cgroup_v2: ctx.known("cgroup.mode").map(|mode| mode.as_text() == Some("v2")),
+        swap: ctx.known_rows("kernel.swaps").map(|rows| rows > 0),
+    };
     let of_start = facts::of_start(next);
     let mut variants = Vec::new();
     for generation in generations {
         let minor = generation.minor;
-        let outcome = next.outcome(ctx, minor, &cgroup_v2);
-        let live = now.map(|now| now.outcome(ctx, minor, &cgroup_v2));
-        let facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        let outcome = next.outcome(ctx, minor, &host);
+        let live = now.map(|now| now.outcome(ctx, minor, &host));
+        let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
+        facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
@@ -123,7 +128,7 @@ fn named(variants: Vec<(Generation, Vec<Fact>)>) -> Vec<Variant> {
 }
 
 fn start(ctx: &mut Ctx, command: Command) -> Start {
-    Start::read(ctx, command.args, command.variable)
+    Start::read(ctx, command.args, command.variable, &command.directory)
 }
 
 /// Without any command line: a file in a usual place, or nothing.

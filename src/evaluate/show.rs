@@ -13,7 +13,7 @@ use crate::text::{Place, Sources, Span};
 /// The first label is never missing while the row has a place.
 pub(super) fn labels(rule: &Rule, view: &View<'_>, sources: &Sources) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
-    for (i, spec) in rule.labels.iter().enumerate() {
+    for (i, spec) in rule.told.labels.iter().enumerate() {
         let Some(in_force) = view.in_force(spec.fact) else { continue };
         let text = spec.text.fill(view);
         let shown = |said: &&crate::fact::Said| {
@@ -72,7 +72,8 @@ pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
         To::Value(value) => value.clone(),
         To::Text(template) => Value::text(template.fill(view)),
     };
-    rule.fixes
+    rule.told
+        .fixes
         .iter()
         .filter(|spec| spec.when.as_ref().is_none_or(|when| run(when, view).is_true()))
         .map(|spec| Fix {

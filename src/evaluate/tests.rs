@@ -5,6 +5,7 @@ use crate::names;
 use crate::resolve::{InForce, Snapshot, World, Worlds};
 use crate::rule::{Home, Rule, load};
 use crate::text::{Kind, Place, Sources, Span};
+use std::sync::Arc;
 
 const SAMPLE: &str = r#"
 summary = "s"
@@ -72,6 +73,7 @@ impl Bench {
         let set = |facts: &mut Snapshot, name: &str, value| facts.set(names::find(name).unwrap(), value);
         set(&mut facts, "cgroup.mode", InForce::bare(Known::Is(Value::text("v2"))));
         let value = Known::Is(Value::List(Vec::new()));
+        let rows = rows.into_iter().map(Arc::new).collect();
         set(&mut facts, "containerd.runtimes", InForce { rows, ..InForce::bare(value) });
         World { containerd, kubelet, facts }
     }

@@ -4,10 +4,15 @@ use super::{Answer, Judged};
 use crate::fact::{Value, Why};
 use crate::finding::{Confidence, Finding, Missing, Outcome};
 use crate::names::{self, FactId};
-use crate::resolve::{InForce, Snapshot, World, Worlds};
+use crate::resolve::{Cells, Snapshot, World, Worlds};
 use crate::rule::Rule;
 use crate::rule::expr::{Ref, eval::join};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether a world that answers so complains of nothing.
+pub(super) fn quiet(answer: &Answer) -> bool {
+    matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable))
+}
 
 /// The worlds that a rule can tell apart, in groups of which all have the same facts for it:
 /// however many worlds there are, a rule is judged once a group.
@@ -20,8 +25,10 @@ pub(super) struct Groups<'a> {
     groups: Vec<Group<'a>>,
 }
 
-struct Group<'a> {
-    facts: &'a Snapshot,
+pub(super) struct Group<'a> {
+    pub(super) facts: &'a Snapshot,
+    /// The first group that differs from it in the rows of the rule's table alone, if in anything.
+    pub(super) apart_from_rows: usize,
     /// Its last world, by index.
     last: usize,
 }
@@ -29,25 +36,30 @@ struct Group<'a> {
 impl<'a> Groups<'a> {
     pub(super) fn of(rule: &Rule, reads: &[Ref], worlds: &'a Worlds) -> Groups<'a> {
         let relevant = relevant(rule, reads, worlds);
-        let mentions = if relevant.len() > 1 { rule.mentions() } else { Vec::new() };
+        let differs = |id: &FactId| relevant.windows(2).any(|pair| !pair[0].facts.alike(&pair[1].facts, *id));
+        let mentions: Vec<FactId> = rule.mentions.iter().copied().filter(differs).collect();
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut of = Vec::with_capacity(relevant.len());
         for (index, world) in relevant.iter().enumerate() {
             let facts = &world.facts;
-            let alike = |group: &Group| mentions.iter().all(|id| group.facts.alike(facts, *id));
-            let group = groups.iter().position(alike).unwrap_or(groups.len());
+            let alike = |group: &Group, but: Option<FactId>| {
+                mentions.iter().all(|id| Some(*id) == but || group.facts.alike(facts, *id))
+            };
+            let group = groups.iter().position(|g| alike(g, None)).unwrap_or(groups.len());
             match groups.get_mut(group) {
                 Some(group) => group.last = index,
-                None => groups.push(Group { facts, last: index }),
+                None => {
+                    let like = groups.iter().position(|g| alike(g, rule.each)).unwrap_or(group);
+                    groups.push(Group { facts, apart_from_rows: like, last: index });
+                }
             }
             of.push(group);
         }
         Groups { worlds, relevant, of, groups }
     }
 
-    /// The facts of each group.
-    pub(super) fn facts(&self) -> impl Iterator<Item = &'a Snapshot> {
-        self.groups.iter().map(|group| group.facts)
+    pub(super) fn all(&self) -> &[Group<'a>] {
+        &self.groups
     }
 
     /// The outcomes of a rule out of the answer of each group: one, or one for each row met in any
@@ -61,7 +73,6 @@ impl<'a> Groups<'a> {
             return vec![self.one(whole.collect())];
         }
         // what no world complains of is one answer for the whole table
-        let quiet = |answer: &Answer| matches!(answer, None | Some(Outcome::Pass | Outcome::NotApplicable));
         let of_whole = |j: &Judged| matches!(j, Judged::Whole(answer) if !quiet(answer));
         if !judged.iter().any(|j| of_whole(j) || j.rows().iter().any(|answer| !quiet(answer))) {
             let passed = judged.iter().flat_map(Judged::rows).any(|a| *a == Some(Outcome::Pass));
@@ -70,11 +81,11 @@ impl<'a> Groups<'a> {
         let mut seen: BTreeSet<RowKey<'a>> = BTreeSet::new();
         let mut keys: Vec<RowKey<'a>> = Vec::new();
         let mut answers: Vec<Answers<'a>> = Vec::with_capacity(judged.len());
-        for (judged, facts) in judged.into_iter().zip(self.facts()) {
+        for (judged, group) in judged.into_iter().zip(&self.groups) {
             answers.push(match judged {
                 Judged::Whole(outcome) => Answers::Whole(outcome),
                 Judged::Rows(rows) => {
-                    let named = each.map(|table| row_keys(&facts.get(table).rows)).unwrap_or_default();
+                    let named = each.map(|table| row_keys(&group.facts.get(table).rows)).unwrap_or_default();
                     keys.extend(named.iter().copied().filter(|key| seen.insert(*key)));
                     Answers::Rows(named.into_iter().zip(rows).collect())
                 }
@@ -194,7 +205,7 @@ struct RowKey<'a> {
     nth: usize,
 }
 
-fn row_keys(rows: &[Vec<InForce>]) -> Vec<RowKey<'_>> {
+fn row_keys(rows: &[Cells]) -> Vec<RowKey<'_>> {
     let mut seen: BTreeMap<Option<&Value>, usize> = BTreeMap::new();
     let firsts = rows.iter().map(|cells| cells.first().and_then(|cell| cell.value.is()));
     let keys = firsts.map(|first| {

@@ -5,8 +5,10 @@ use crate::fact::{Known, Problem, Why};
 use crate::model::Reader;
 use crate::text::{Place, line_span};
 use crate::version::Version;
+use defaults::Defaults;
 use generation::Generation;
 use handlers::Handler;
+use keys::Rows;
 use load::{Load, Stop};
 use merge::Merged;
 use plugins::Cri;
@@ -63,7 +65,7 @@ pub struct Effective {
     /// The first line of its defaults: for what follows from no file.
     nowhere: Place,
     load: Load,
-    merged: Merged,
+    merged: Rc<Merged>,
     /// Whether the daemon starts; unknown where an input could not be read.
     boots: Known<bool>,
     stop: Option<Stop>,
@@ -71,7 +73,9 @@ pub struct Effective {
     running: Option<Running>,
     dropins: Known<Vec<keys::DropIn>>,
     /// Plugins that take configuration, each with its fields.
-    fields: Rc<[(&'static str, &'static str)]>,
+    defaults: Rc<Defaults>,
+    /// Rows that generations have in common.
+    rows: Rc<Rows>,
     owners: Vec<Option<&'static str>>,
 }
 
@@ -127,7 +131,7 @@ pub fn worlds(
 /// Loads and merges the files and checks what does not depend on their plugins.
 fn accept(generation: &'static Generation, input: &Input, world: &mut World) -> Effective {
     let mut load = load::load(generation, input, world);
-    let (merged, migration) = merge::merge(generation, &load);
+    let (merged, migration) = world.merged(generation, &load);
     let mut stop = load.stop.take();
     if stop.is_none() && load.hidden.is_none() {
         let ids = || if load.cut_short { None } else { validate::ids(generation, &merged) };
@@ -135,8 +139,7 @@ fn accept(generation: &'static Generation, input: &Input, world: &mut World) -> 
         stop = migration_first(generation, migration, ids).or_else(settings);
     }
     let defaults = world.defaults(generation);
-    let (source, fields) = (defaults.source(), defaults.fields());
-    let nowhere = Place { source, span: line_span(generation.defaults.1, 1) };
+    let nowhere = Place { source: defaults.source(), span: line_span(generation.defaults.text, 1) };
     Effective {
         generation,
         main: input.main.to_owned(),
@@ -147,7 +150,8 @@ fn accept(generation: &'static Generation, input: &Input, world: &mut World) -> 
         stop,
         running: None,
         dropins: Known::ABSENT,
-        fields,
+        defaults,
+        rows: world.rows(),
         owners: Vec::new(),
     }
 }
@@ -219,8 +223,9 @@ impl Effective {
         let defaults = world.defaults(generation);
         let default_driver = defaults
             .plugin(section)
-            .and_then(|(p, _)| {
-                p.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned()
+            .and_then(|plugin| {
+                let table = defaults.table(plugin);
+                table.dig(&["containerd", "runtimes", "runc", "options", "SystemdCgroup"]).cloned()
             })
             .map_or_else(|| defaults.header(&header), |v| v.at.place);
         self.running = Some(Running { cri, handlers, default, health, reported, default_driver });

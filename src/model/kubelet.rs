@@ -2,6 +2,7 @@
 //! Facts of upstream: kubernetes cmd/kubelet/app, pkg/kubelet/apis/config and pkg/features, read for
 //! v1.28 to v1.36, and what real kubelets 1.28.15, 1.31.14, 1.34.9 and 1.36.3 did.
 
+pub mod cgroup_names;
 pub mod decode;
 mod defaults;
 mod duration;
@@ -13,6 +14,7 @@ mod internal;
 pub mod merge;
 mod schema;
 mod settings;
+pub mod setup;
 pub mod start;
 mod tree;
 pub mod validate;

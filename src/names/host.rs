@@ -102,6 +102,11 @@ pub(super) const DECLS: &[Decl] = &[
         Type::List(&Type::Text),
         "directories at the top of the tree (v2 root, or the v1 memory or systemd hierarchy)",
     ),
+    steady(
+        "cgroup.misplaced",
+        Type::List(&Type::Text),
+        "of these the ones called slice:prefix:name, which runc makes when it is told a slice and not to use systemd",
+    ),
     steady("cgroup.kubepods_populated", Type::Bool, "processes live below /kubepods"),
     steady("cgroup.kubepods_slice_populated", Type::Bool, "processes live below /kubepods.slice"),
     steady("kernel.swaps", Type::List(&Type::Text), "active swap devices and files"),

@@ -16,6 +16,11 @@ pub(super) const DECLS: &[Decl] = &[
     steady("kubelet.drop_in_dir_is_link", Type::Bool, "that directory is a symbolic link, which the kubelet does not follow"),
     steady("kubelet.drop_ins", TEXTS, "files of the directory that are merged, in order"),
     steady(
+        "kubelet.drop_in_strays",
+        TEXTS,
+        "files of the directory that are not merged though they look like configuration: without .conf",
+    ),
+    steady(
         "kubelet.accepted",
         Type::Bool,
         "it would get as far as asking the runtime: flags, files, drop-ins, feature gates and validation are right",
@@ -23,7 +28,7 @@ pub(super) const DECLS: &[Decl] = &[
     steady(
         "kubelet.refusals",
         Type::Table {
-            row: "what stops the kubelet before it asks the runtime",
+            row: "refusal",
             columns: &[
                 steady("message", Type::Text, "what is wrong"),
                 steady(
@@ -39,7 +44,7 @@ pub(super) const DECLS: &[Decl] = &[
     steady(
         "kubelet.ignored",
         Type::Table {
-            row: "what is written in a file of the kubelet and counts for nothing",
+            row: "entry",
             columns: &[
                 steady("key", Type::Text, "the field as written, with those around it"),
                 steady(
@@ -65,6 +70,9 @@ pub(super) const DECLS: &[Decl] = &[
     .through("kubelet.configured_driver"),
     restart("kubelet.written_driver", Type::Text, "the same as it is written, which the kubelet never checks")
         .through("kubelet.configured_driver"),
+    restart("kubelet.said_driver", Type::Text, "cgroupDriver as the last file or flag says it; absent when none does")
+        .through("kubelet.configured_driver"),
+    restart("kubelet.file_driver", Type::Text, "cgroupDriver as the files alone say it; absent when none does"),
     steady(
         "kubelet.follows_runtime",
         Type::Bool,
@@ -79,6 +87,21 @@ pub(super) const DECLS: &[Decl] = &[
     restart("kubelet.static_pod_url", Type::Text, "address of static pods (staticPodURL)"),
     restart("kubelet.protect_kernel_defaults", Type::Bool, "it stops when sysctls are not as it wants them, instead of setting them"),
     restart("kubelet.cgroup_root", Type::Text, "cgroup above kubepods (cgroupRoot)"),
+    restart(
+        "kubelet.wanted_cgroups",
+        Type::Table {
+            row: "wanted",
+            columns: &[
+                steady("field", Type::Text, "cgroupRoot, kubeReservedCgroup or systemReservedCgroup"),
+                steady("written", Type::Text, "as written"),
+                steady("systemd_path", Type::Text, "where the driver systemd looks for it"),
+                steady("cgroupfs_path", Type::Text, "where the driver cgroupfs looks for it"),
+                steady("systemd_found", Type::Bool, "it is there for the driver systemd"),
+                steady("cgroupfs_found", Type::Bool, "it is there for the driver cgroupfs"),
+            ],
+        },
+        "cgroups that the kubelet wants and does not make; reserved ones where enforceNodeAllocatable lists them",
+    ),
     restart("kubelet.cgroups_per_qos", Type::Bool, "it keeps a cgroup for each QoS class (cgroupsPerQOS)"),
     restart("kubelet.enforce_node_allocatable", TEXTS, "what enforceNodeAllocatable lists"),
     restart("kubelet.kube_reserved_cgroup", Type::Text, "kubeReservedCgroup as written"),
@@ -92,7 +115,7 @@ pub(super) const DECLS: &[Decl] = &[
     restart(
         "kubelet.feature_gates",
         Type::Table {
-            row: "a feature gate that is set",
+            row: "gate",
             columns: &[
                 steady("name", Type::Text, "as written"),
                 steady("enabled", Type::Bool, "switched on"),
@@ -103,7 +126,7 @@ pub(super) const DECLS: &[Decl] = &[
     restart(
         "kubelet.eviction_hard",
         Type::Table {
-            row: "a hard eviction threshold",
+            row: "limit",
             columns: &[
                 steady("signal", Type::Text, "memory.available and the like"),
                 steady("threshold", Type::Text, "a quantity or a percentage"),
@@ -113,12 +136,12 @@ pub(super) const DECLS: &[Decl] = &[
     ),
     restart(
         "kubelet.system_reserved",
-        Type::Table { row: "a resource reserved for the system", columns: RESERVED },
+        Type::Table { row: "reservation", columns: RESERVED },
         "systemReserved",
     ),
     restart(
         "kubelet.kube_reserved",
-        Type::Table { row: "a resource reserved for Kubernetes' daemons", columns: RESERVED },
+        Type::Table { row: "reservation", columns: RESERVED },
         "kubeReserved",
     ),
     steady(

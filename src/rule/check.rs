@@ -4,7 +4,8 @@
 use super::expr::check::stranger;
 use super::expr::{self, Flaw, Ref, Scope, Term, dotted};
 use super::file::{CaseFile, Expected, LabelFile, RuleFile};
-use super::law::{Case, LabelSpec, Rule};
+use super::late::Late;
+use super::law::{Case, LabelSpec, Rule, Told};
 use super::raw::Text;
 use super::template::Template;
 use crate::fact::Type;
@@ -98,19 +99,20 @@ pub(super) fn check(
     if flaws.len() > before {
         return None;
     }
-    Some(Rule {
+    let summary = file.summary.as_ref()?.text.clone();
+    let mut rule = Rule {
         code,
         name,
-        summary: file.summary.as_ref()?.text.clone(),
         severity,
         at: file.at,
         each,
         given,
         expect: expect?,
-        message: message.take()?,
-        labels,
-        fixes,
-    })
+        mentions: Vec::new(),
+        told: Late::new(Told { summary, message: message.take()?, labels, fixes }),
+    };
+    rule.mentions = rule.to_mention();
+    Some(rule)
 }
 
 /// A rule whose findings the program makes itself: it is described, and judges no facts.

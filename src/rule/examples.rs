@@ -8,10 +8,11 @@ use crate::evaluate::evaluate;
 use crate::fact::{Known, Why};
 use crate::finding::{Finding, Fix, Outcome};
 use crate::names::{self, FactId};
-use crate::resolve::{InForce, Snapshot, World, Worlds};
+use crate::resolve::{Cells, InForce, Snapshot, World, Worlds};
 use crate::text::{Kind, Sources, position};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Facts that an example puts in directly.
 pub type Facts = [(FactId, InForce)];
@@ -258,7 +259,8 @@ fn of(given: Given) -> InForce {
         Given::Rows(rows) => rows,
     };
     let cell = |cell: Option<crate::fact::Value>| InForce::bare(cell.map_or(Known::ABSENT, Known::Is));
-    let rows: Vec<Vec<InForce>> = rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+    let cells = |row: Vec<_>| Arc::new(row.into_iter().map(cell).collect());
+    let rows: Vec<Cells> = rows.into_iter().map(cells).collect();
     let first = rows.iter().filter_map(|row| row.first().and_then(|c| c.value.is().cloned())).collect();
     InForce { rows, ..InForce::bare(Known::Is(crate::fact::Value::List(first))) }
 }

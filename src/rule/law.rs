@@ -1,6 +1,7 @@
 //! A checked rule: what evaluation needs, and nothing else.
 
 use super::expr::{Ref, Term};
+use super::late::Late;
 use super::template::Template;
 use crate::fact::Value;
 use crate::finding::{Safety, Severity};
@@ -14,7 +15,6 @@ pub struct Rule {
     pub code: String,
     /// `cgroup-driver-mismatch`
     pub name: String,
-    pub summary: String,
     /// The first whose `when` is true counts; the last has none.
     pub severity: Vec<Case>,
     pub at: At,
@@ -22,6 +22,15 @@ pub struct Rule {
     pub each: Option<FactId>,
     pub given: Option<Term>,
     pub expect: Term,
+    /// All facts that decide what it says: those it reads, shows and changes.
+    pub mentions: Vec<FactId>,
+    pub told: Late<Told>,
+}
+
+/// What is told of a finding, and what can be done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    pub summary: String,
     pub message: Template,
     /// The first is the primary one.
     pub labels: Vec<LabelSpec>,
@@ -92,14 +101,14 @@ impl Rule {
         reads
     }
 
-    /// All facts that decide what it says, each once: those it reads, shows and changes.
-    pub fn mentions(&self) -> Vec<FactId> {
+    /// The facts that it reads, shows and changes, each once.
+    pub(super) fn to_mention(&self) -> Vec<FactId> {
         let mut refs = self.reads();
         let read = |term: &Option<Term>, refs: &mut Vec<Ref>| term.iter().for_each(|term| term.reads(refs));
         self.severity.iter().for_each(|case| read(&case.when, &mut refs));
-        refs.extend(self.message.slots());
-        refs.extend(self.labels.iter().flat_map(|label| label.text.slots().chain([label.fact])));
-        for fix in &self.fixes {
+        refs.extend(self.told.message.slots());
+        refs.extend(self.told.labels.iter().flat_map(|label| label.text.slots().chain([label.fact])));
+        for fix in &self.told.fixes {
             read(&fix.when, &mut refs);
             let said = [&fix.title].into_iter().chain(&fix.reason).chain(&fix.after);
             refs.extend(said.flat_map(Template::slots));

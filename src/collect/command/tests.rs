@@ -134,7 +134,7 @@ fn the_environment_reaches_the_kubelet() {
             })
         })
     };
-    let unit = |said: &str| format!("[Service]\n{said}\nExecStart=/k\n");
+    let unit = |said: &str| format!("[Service]\n{said}\nExecStart=/usr/bin/kubelet\n");
     let path = "/etc/systemd/system/kubelet.service";
     let [running, next] = ask(&[
         ("/proc/7/comm", "kubelet\n"),
@@ -169,7 +169,7 @@ fn a_shell_script_is_not_read() {
     };
     let script = ("/etc/init.d/kubelet", "#!/sbin/openrc-run\ncommand_args=\"$KUBELET_EXTRA_ARGS\"\n");
     let conf = ("/etc/conf.d/kubelet", "KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n");
-    let unit = ("/etc/systemd/system/kubelet.service", "[Service]\nExecStart=/k --v=2\n");
+    let unit = ("/etc/systemd/system/kubelet.service", "[Service]\nExecStart=/usr/bin/kubelet --v=2\n");
     let openrc = [("/proc/1/comm", "init\n"), ("/run/openrc/softlevel", "default\n")];
     let Known::Unknown(why) = ask(&[script, conf]) else { panic!("a script was read") };
     assert_eq!(why.to_string(), "not running: kubelet, which the shell script /etc/init.d/kubelet starts");
@@ -177,4 +177,92 @@ fn a_shell_script_is_not_read() {
     assert_eq!(ask(&[openrc[0], openrc[1], unit]), Known::Is(1), "there is nothing better");
     assert_eq!(ask(&[script, unit]), Known::Is(1));
     assert_eq!(ask(&[conf]), Known::ABSENT);
+}
+
+/// Facts of the whole program: `value @ file: text at the place`.
+fn fact(node: &Node, name: &str) -> String {
+    let collected = crate::collect::collect(node, &Options::default());
+    let fact = collected.kubelet.last().unwrap().facts.iter().find(|fact| fact.name == name).unwrap();
+    let crate::fact::What::One(Known::Is(said)) = &fact.what else { panic!("{:?}", fact.what) };
+    let said = said.iter().max_by_key(|said| said.origin.layer).unwrap();
+    let place = said.origin.place;
+    let file = collected.sources.get(place.source).name.rsplit('/').next().unwrap();
+    format!("{} @ {file}: {}", said.value, collected.sources.slice(place))
+}
+
+#[test]
+fn a_fact_stands_at_the_token_that_says_it() {
+    let config = (
+        "/var/lib/kubelet/config.yaml",
+        "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+    );
+    let written = "KUBELET_KUBEADM_ARGS=\"--hostname-override=othername --cgroup-driver=cgroupfs --v=2\"\n";
+    let node = kubeadm(&[config, (FLAGS, written)]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "cgroupfs @ kubeadm-flags.env: cgroupfs");
+    let quoted =
+        "KUBELET_KUBEADM_ARGS=\"--v=2 '--cgroup-driver=systemd' \\\"--pod-manifest-path=/etc/a b\\\"\"\n";
+    let node = kubeadm(&[config, (FLAGS, quoted)]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "systemd @ kubeadm-flags.env: systemd");
+    assert_eq!(fact(&node, "kubelet.static_pod_path"), "/etc/a b @ kubeadm-flags.env: /etc/a b");
+    let unit = "[Service]\nEnvironmentFile=/etc/kubelet.env\n\
+                ExecStart=/usr/bin/kubelet --cgroup-driver=${DRIVER} --pod-manifest-path=${DIR}/manifests\n";
+    let env = ("/etc/kubelet.env", "DRIVER='systemd'\nDIR=/etc/kubernetes\n");
+    let node = self::node(&[("/etc/systemd/system/kubelet.service", unit), env]);
+    assert_eq!(fact(&node, "kubelet.configured_driver"), "systemd @ kubelet.env: systemd");
+    assert_eq!(
+        fact(&node, "kubelet.static_pod_path"),
+        "/etc/kubernetes/manifests @ kubelet.env: /etc/kubernetes",
+        "the first part of a value that is put together"
+    );
+}
+
+#[test]
+fn drop_ins_of_1_28_want_a_variable_of_the_unit() {
+    let accepted = |more: &str| {
+        let unit = format!("[Service]\n{more}\nExecStart=/usr/bin/kubelet --config-dir=/etc/kubelet.d\n");
+        let head = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+        let files = [("/etc/systemd/system/kubelet.service", unit.as_str()), ("/etc/kubelet.d/1.conf", head)];
+        let options =
+            Options { assume: [("kubelet".to_owned(), "1.28.15".to_owned())].into(), ..Options::default() };
+        let collected = crate::collect::collect(&node(&files), &options);
+        let facts = &collected.kubelet.last().unwrap().facts;
+        let crate::fact::What::One(said) = &facts.iter().find(|f| f.name == "kubelet.accepted").unwrap().what
+        else {
+            panic!("not a plain fact")
+        };
+        said.clone().map(|said| said.last().and_then(|said| said.value.as_bool()))
+    };
+    assert_eq!(accepted("Environment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=1"), Known::Is(Some(true)));
+    assert_eq!(
+        accepted("Environment=KUBELET_CONFIG_DROPIN_DIR_ALPHA="),
+        Known::Is(Some(true)),
+        "it is there"
+    );
+    assert_eq!(accepted("Environment=OTHER=1"), Known::Is(Some(false)));
+}
+
+#[test]
+fn the_kubelet_may_stand_behind_another_program() {
+    let words = |line: &str| {
+        let unit = format!("[Service]\nExecStart={line}\n");
+        let (node, options) = (node(&[("/etc/systemd/system/kubelet.service", &unit)]), Options::default());
+        let next = kubelet(&mut Ctx::new(&node, &options), &Known::ABSENT).next;
+        next.map(|command| {
+            command.arguments.iter().map(|a| a.text().to_owned()).collect::<Vec<_>>().join(" ")
+        })
+    };
+    for (line, expected) in [
+        ("/usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/opt/kubelet-1.34 --v=2", "/opt/kubelet-1.34 --v=2"),
+        ("/usr/local/bin/kubenswrapper /usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/usr/bin/nice -n -5 /usr/bin/kubelet --v=2", "/usr/bin/kubelet --v=2"),
+        ("/hyperkube kubelet --v=2", "kubelet --v=2"),
+    ] {
+        assert_eq!(words(line), Known::Is(expected.to_owned()));
+    }
+    for line in
+        ["/bin/bash -c 'exec kubelet --v=2'", "/bin/sh /opt/kubelet", "/opt/kubelet.sh --v=2", "/opt/start"]
+    {
+        assert!(words(line).is_unknown(), "{line}");
+    }
 }

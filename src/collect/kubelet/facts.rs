@@ -50,9 +50,17 @@ pub(super) fn nothing(said: &Known<()>) -> Vec<Fact> {
         "kubelet.drop_in_dir_is_link",
         "kubelet.accepted",
         "kubelet.follows_runtime",
+        "kubelet.said_driver",
+        "kubelet.file_driver",
     ]);
-    let tables = MAPS.iter().map(|(name, ..)| *name).chain(["kubelet.refusals", "kubelet.ignored"]);
-    let lists = ["kubelet.drop_ins", "kubelet.enforce_node_allocatable", "kubelet.deprecated_flags"];
+    let tables = ["kubelet.refusals", "kubelet.ignored", "kubelet.wanted_cgroups"];
+    let tables = MAPS.iter().map(|(name, ..)| *name).chain(tables);
+    let lists = [
+        "kubelet.drop_ins",
+        "kubelet.drop_in_strays",
+        "kubelet.enforce_node_allocatable",
+        "kubelet.deprecated_flags",
+    ];
     let texts = texts.map(|name| Fact::one(name, none()));
     let tables = tables.map(|name| Fact::rows(name, said.clone().map(|()| Vec::new())));
     texts.chain(lists.map(|name| Fact::each(name, none()))).chain(tables).collect()
@@ -75,11 +83,17 @@ pub(super) fn of_start(start: &Start) -> Vec<Fact> {
     let files = start.drop_in_files().into_iter().filter_map(|(path, first)| {
         Some(Said { value: Value::text(path), origin: Origin::new(Layer::DropIn, first?) })
     });
+    let strays = start.drop_in_strays().iter();
+    let strays = strays.map(|(path, first)| Said {
+        value: Value::text(path.as_str()),
+        origin: Origin::new(Layer::DropIn, *first),
+    });
     vec![
         Fact::one("kubelet.config_file", file),
         Fact::one("kubelet.drop_in_dir", dir),
         Fact::one("kubelet.drop_in_dir_is_link", link),
         Fact::each("kubelet.drop_ins", Known::Is(files.collect())),
+        Fact::each("kubelet.drop_in_strays", Known::Is(strays.collect())),
     ]
 }
 
@@ -107,6 +121,9 @@ pub(super) fn of_outcome(
         facts.push(Fact::rows(name, map(now_or_next, path, key, value)));
     }
     facts.push(Fact::each("kubelet.enforce_node_allocatable", elements(now_or_next)));
+    facts.push(Fact::one("kubelet.said_driver", driver(now_or_next, |layer| layer > Layer::Default)));
+    let in_files = |layer| layer == Layer::File || layer == Layer::DropIn;
+    facts.push(Fact::one("kubelet.file_driver", driver(now_or_next, in_files)));
     facts.push(Fact::one("kubelet.follows_runtime", follows(ctx, now_or_next, minor, near)));
     facts.push(Fact::one("kubelet.accepted", accepted(next, near)));
     facts.push(Fact::rows("kubelet.refusals", Known::Is(next.refusals.iter().map(refusal).collect())));
@@ -119,6 +136,14 @@ pub(super) fn of_outcome(
 fn behaves(said: Said) -> Said {
     let value = Value::text(behaves_as(said.value.as_text().unwrap_or_default()));
     Said { value, ..said }
+}
+
+/// The last statement about the driver in certain layers.
+fn driver(outcome: &Outcome, layers: impl Fn(Layer) -> bool) -> Statements {
+    field(outcome, &["cgroupDriver"]).and_then(|said| {
+        let last = said.into_iter().rfind(|said| layers(said.origin.layer));
+        last.map_or(Known::ABSENT, |said| Known::Is(vec![said]))
+    })
 }
 
 fn field(outcome: &Outcome, path: &[&str]) -> Statements {
@@ -149,7 +174,7 @@ fn with_live(said: Statements, live: Option<Statements>) -> Statements {
     }
 }
 
-fn cell(value: Value, origin: &Origin) -> Statements {
+pub(super) fn cell(value: Value, origin: &Origin) -> Statements {
     Known::Is(vec![Said { value, origin: origin.clone() }])
 }
 

@@ -22,6 +22,13 @@ pub(super) struct Decoder {
     pub(super) sorted: bool,
 }
 
+impl Decoder {
+    /// For the sections of plugins.
+    pub(super) fn of_plugins(keys: Keys) -> Decoder {
+        Decoder { keys, sorted: keys == Keys::LastOfAnyCase }
+    }
+}
+
 type Decoded = Result<Shared, Mismatch>;
 
 impl Decoder {

@@ -1,145 +1,300 @@
 //! The documented defaults of a generation: texts of a regular form (one `key = value` a line below
-//! indented headers), read section by section as they are asked for.
+//! indented headers). The compiler finds their lines; values are made when a plugin is asked for.
 
 use super::schema::{self, Kind};
 use super::tree::{At, Data, Shared, Tree, Val};
 use crate::text::{Place, SourceId, Span};
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::ops::Range;
 use std::rc::Rc;
 
-/// One default text. Sections are found at once, values are read when a plugin is asked for.
+/// A default text and its lines.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// `2.1`
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+    pub(super) lines: &'static [Line],
+}
+
+/// A line that says something, by offsets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// The key without quotes; the inside of a header.
+    name: (u16, u16),
+    /// Nothing for a header.
+    value: (u16, u16),
+}
+
+/// A text with its lines, found while this is compiled.
+macro_rules! text {
+    ($name:literal) => {{
+        const TEXT: &str = include_str!(concat!("defaults/", $name, ".toml"));
+        static LINES: [Line; count(TEXT)] = lines(TEXT);
+        Text { name: $name, text: TEXT, lines: &LINES }
+    }};
+}
+
+pub(super) static V1_4: Text = text!("1.4");
+pub(super) static V1_5: Text = text!("1.5");
+pub(super) static V1_6: Text = text!("1.6");
+pub(super) static V1_7: Text = text!("1.7");
+pub(super) static V2_0: Text = text!("2.0");
+pub(super) static V2_1: Text = text!("2.1");
+pub(super) static V2_2: Text = text!("2.2");
+pub(super) static V2_3: Text = text!("2.3");
+
+/// How many lines say something.
+const fn count(text: &str) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < text.len() {
+        let end = line_end(text.as_bytes(), at);
+        if line(text.as_bytes(), at, end).is_some() {
+            count += 1;
+        }
+        at = end + 1;
+    }
+    count
+}
+
+const fn lines<const N: usize>(text: &str) -> [Line; N] {
+    assert!(text.len() < u16::MAX as usize);
+    let mut lines = [Line { name: (0, 0), value: (0, 0) }; N];
+    let (mut at, mut next) = (0, 0);
+    while at < text.len() {
+        let end = line_end(text.as_bytes(), at);
+        if let Some(line) = line(text.as_bytes(), at, end) {
+            lines[next] = line;
+            next += 1;
+        }
+        at = end + 1;
+    }
+    lines
+}
+
+const fn line_end(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && text[at] != b'\n' {
+        at += 1;
+    }
+    at
+}
+
+const fn line(text: &[u8], start: usize, end: usize) -> Option<Line> {
+    let (start, end) = trim(text, start, end);
+    if start == end || text[start] == b'#' {
+        return None;
+    }
+    if text[start] == b'[' && text[end - 1] == b']' {
+        return Some(Line { name: (start as u16 + 1, end as u16 - 1), value: (0, 0) });
+    }
+    let mut equals = start;
+    while equals < end && text[equals] != b'=' {
+        equals += 1;
+    }
+    if equals == end {
+        return None;
+    }
+    let (mut first, mut last) = trim(text, start, equals);
+    if matches!(text[first], b'"' | b'\'') {
+        (first, last) = (first + 1, last - 1);
+    }
+    Some(Line { name: (first as u16, last as u16), value: (equals as u16 + 2, end as u16) })
+}
+
+const fn trim(text: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
+    while start < end && text[start].is_ascii_whitespace() {
+        start += 1;
+    }
+    while start < end && text[end - 1].is_ascii_whitespace() {
+        end -= 1;
+    }
+    (start, end)
+}
+
+impl Line {
+    fn is_header(self) -> bool {
+        self.value.1 == 0
+    }
+}
+
+fn span((start, end): (u16, u16)) -> Span {
+    Span::new(start.into(), end.into())
+}
+
+impl Text {
+    fn slice(&self, span: (u16, u16)) -> &'static str {
+        self.text.get(usize::from(span.0)..usize::from(span.1)).unwrap_or_default()
+    }
+}
+
+/// A default text as a source.
 #[derive(Debug)]
 pub(super) struct Defaults {
     source: SourceId,
-    text: &'static str,
-    /// Path of each header, with the span of its inside and of its body.
-    sections: Vec<Section>,
-    plugins: BTreeMap<&'static str, (Shared, Kind)>,
-    /// (plugin, key) for all keys and tables directly below a plugin.
-    fields: Rc<[(&'static str, &'static str)]>,
+    text: &'static Text,
+    plugins: Vec<Plugin>,
+}
+
+/// The sections of a plugin, which stand one after the other.
+#[derive(Debug)]
+pub(super) struct Plugin {
+    pub(super) id: &'static str,
+    /// Its first line is its own header.
+    lines: Range<usize>,
+    table: OnceCell<Shared>,
+    kind: OnceCell<Rc<Kind>>,
+    fields: OnceCell<Vec<&'static str>>,
 }
 
 impl Defaults {
-    pub(super) fn new(source: SourceId, text: &'static str) -> Defaults {
-        let mut sections: Vec<Section> = vec![(Vec::new(), Span::new(0, 0), Span::new(0, text.len()))];
-        let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            let header = line.trim_ascii_start().strip_prefix('[');
-            if let Some(inside) = header.and_then(|h| h.trim_ascii_end().strip_suffix(']')) {
-                let start = at + line.len() - line.trim_ascii_start().len() + 1;
-                if let Some(last) = sections.last_mut() {
-                    last.2.end = at;
-                }
-                let body = Span::new(at + line.len(), text.len());
-                sections.push((segments(inside), Span::new(start, start + inside.len()), body));
+    pub(super) fn new(source: SourceId, text: &'static Text) -> Defaults {
+        let mut plugins: Vec<Plugin> = Vec::with_capacity(32);
+        for (index, line) in text.lines.iter().enumerate().filter(|(_, line)| line.is_header()) {
+            let mut path = segments(text.slice(line.name));
+            let id = path.next().filter(|first| *first == "plugins").and_then(|_| path.next());
+            match (plugins.last_mut(), id) {
+                (Some(last), Some(id)) if last.id == id => continue,
+                (Some(last), _) if last.lines.end == text.lines.len() => last.lines.end = index,
+                _ => {}
             }
-            at += line.len();
+            plugins.extend(id.map(|id| Plugin {
+                id,
+                lines: index..text.lines.len(),
+                table: OnceCell::new(),
+                kind: OnceCell::new(),
+                fields: OnceCell::new(),
+            }));
         }
-        let fields = fields(text, &sections);
-        Defaults { source, text, sections, plugins: BTreeMap::new(), fields }
+        Defaults { source, text, plugins }
     }
 
     pub(super) fn source(&self) -> SourceId {
         self.source
     }
 
-    /// Whether a plugin of this id has defaults, that is: exists and takes configuration.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.sections.iter().any(|(path, ..)| path.len() == 2 && path[0] == "plugins" && path[1] == id)
+    /// All plugins that have defaults, that is: exist and take configuration.
+    pub(super) fn plugins(&self) -> &[Plugin] {
+        &self.plugins
     }
 
-    /// The ids of all plugins that have defaults.
-    pub(super) fn ids(&self) -> impl Iterator<Item = &'static str> {
-        self.sections.iter().filter(|(p, ..)| p.len() == 2 && p[0] == "plugins").map(|(p, ..)| p[1])
+    pub(super) fn plugin(&self, id: &str) -> Option<&Plugin> {
+        self.plugins.iter().find(|plugin| plugin.id == id)
     }
 
-    /// (plugin, key) for all keys and tables directly below a plugin, plugin by plugin.
-    pub(super) fn fields(&self) -> Rc<[(&'static str, &'static str)]> {
-        self.fields.clone()
+    fn lines(&self, plugin: &Plugin) -> &'static [Line] {
+        self.text.lines.get(plugin.lines.clone()).unwrap_or_default()
     }
 
-    /// The default table of a plugin, with its schema.
-    pub(super) fn plugin(&mut self, id: &'static str) -> Option<(Shared, Kind)> {
-        if !self.plugins.contains_key(id) {
-            if !self.knows(id) {
-                return None;
+    /// The default table of a plugin.
+    pub(super) fn table(&self, plugin: &Plugin) -> Shared {
+        plugin.table.get_or_init(|| self.read(plugin)).clone()
+    }
+
+    /// The schema of a plugin.
+    pub(super) fn kind(&self, plugin: &Plugin) -> Rc<Kind> {
+        plugin.kind.get_or_init(|| Rc::new(schema::of_plugin(&self.table(plugin)))).clone()
+    }
+
+    /// What is written of a plugin: two defaults that print the same have the same schema.
+    pub(super) fn written(&self, plugin: &Plugin) -> &'static str {
+        let lines = self.lines(plugin);
+        let end = |line: &Line| line.name.1.max(line.value.1);
+        lines.first().zip(lines.last()).map_or("", |(first, last)| self.text.slice((first.name.0, end(last))))
+    }
+
+    /// All keys and tables directly below a plugin.
+    pub(super) fn fields<'p>(&self, plugin: &'p Plugin) -> &'p [&'static str] {
+        plugin.fields.get_or_init(|| {
+            let mut fields = Vec::with_capacity(24);
+            let mut own = true;
+            for line in self.lines(plugin) {
+                let name = self.text.slice(line.name);
+                if line.is_header() {
+                    let mut below = segments(name).skip(2);
+                    let first = below.next();
+                    own = first.is_none();
+                    fields.extend(first.filter(|_| below.next().is_none()));
+                } else if own {
+                    fields.push(name);
+                }
             }
-            let table = self.read(&["plugins", id]);
-            let kind = schema::of_plugin(&table);
-            self.plugins.insert(id, (table, kind));
-        }
-        self.plugins.get(id).cloned()
+            fields
+        })
     }
 
     /// The inside of the longest written header that begins `path`.
     pub(super) fn header(&self, path: &[&str]) -> Place {
-        let best = self
-            .sections
-            .iter()
-            .filter(|(p, ..)| p.len() <= path.len() && p[..] == path[..p.len()])
-            .max_by_key(|(p, ..)| p.len());
-        Place { source: self.source, span: best.map(|(_, span, _)| *span).unwrap_or_default() }
+        let headers = self.text.lines.iter().filter(|line| line.is_header());
+        let length = |line: &&Line| {
+            let mut parts = 0;
+            for part in segments(self.text.slice(line.name)) {
+                if path.get(parts) != Some(&part) {
+                    return 0;
+                }
+                parts += 1;
+            }
+            parts
+        };
+        let best = headers.max_by_key(length).filter(|line| length(line) > 0);
+        Place { source: self.source, span: best.map(|line| span(line.name)).unwrap_or_default() }
     }
 
-    fn read(&self, prefix: &[&str]) -> Shared {
-        let mut root = Tree::default();
-        for (path, header, body) in &self.sections {
-            if path.len() >= prefix.len() && path[..prefix.len()] == *prefix {
-                self.put(&mut root, &path[prefix.len()..], *header, *body);
+    fn read(&self, plugin: &Plugin) -> Shared {
+        let mut open: Vec<Table> = vec![Table { name: "", tree: Tree::default(), header: Span::default() }];
+        for line in self.lines(plugin) {
+            if line.is_header() {
+                self.open(&mut open, *line);
+            } else if let Some(table) = open.last_mut() {
+                table.tree.entries.push(self.entry(*line));
             }
         }
-        let at = At::new(self.header(prefix));
+        self.close(&mut open, 1);
+        let root = open.pop().map(|table| table.tree).unwrap_or_default();
+        let header = self.lines(plugin).first().map(|line| span(line.name)).unwrap_or_default();
+        let at = At::new(Place { source: self.source, span: header });
         Rc::new(Val { data: Data::Table(root), at, beaten: Vec::new() })
     }
 
-    fn put(&self, tree: &mut Tree, path: &[&str], header: Span, body: Span) {
-        let Some((name, rest)) = path.split_first() else {
-            tree.entries.extend(self.lines(body));
-            return;
-        };
-        let mut inner = tree.remove(name).and_then(|v| v.table().cloned()).unwrap_or_default();
-        self.put(&mut inner, rest, header, body);
-        let at = At::new(Place { source: self.source, span: header });
-        tree.set(name, Rc::new(Val { data: Data::Table(inner), at, beaten: Vec::new() }));
-    }
-
-    fn lines(&self, body: Span) -> impl Iterator<Item = (Rc<str>, Shared)> {
-        let mut next = body.start;
-        self.text[body.start..body.end].split_inclusive('\n').filter_map(move |line| {
-            let start = next;
-            next += line.len();
-            let (key, value) = key_and_value(line)?;
-            let span = Span::new(start + value, start + line.trim_ascii_end().len());
-            let at = At::new(Place { source: self.source, span });
-            let data = scalar(self.text.get(span.start..span.end)?, &at);
-            let key = key.trim_matches(['"', '\'']);
-            Some((Rc::from(key), Rc::new(Val { data, at, beaten: Vec::new() })))
-        })
-    }
-}
-
-/// The key of a line, and where its value begins.
-fn key_and_value(line: &str) -> Option<(&str, usize)> {
-    let equals = line.bytes().position(|b| b == b'=')?;
-    let key = line[..equals].trim_ascii();
-    if key.starts_with('#') { None } else { Some((key, equals + 2)) }
-}
-
-type Section = (Vec<&'static str>, Span, Span);
-
-fn fields(text: &'static str, sections: &[Section]) -> Rc<[(&'static str, &'static str)]> {
-    let mut fields = Vec::with_capacity(256);
-    for (path, _, body) in sections.iter().filter(|(p, ..)| p.len() >= 2 && p[0] == "plugins") {
-        match path.len() {
-            2 => {
-                let lines = text[body.start..body.end].lines();
-                fields.extend(lines.filter_map(key_and_value).map(|(key, _)| (path[1], key)));
+    /// Begins a table; those around it are where the last header below them is.
+    fn open(&self, open: &mut Vec<Table>, line: Line) {
+        let mut depth = 0;
+        for name in segments(self.text.slice(line.name)).skip(2) {
+            depth += 1;
+            if open.get(depth).is_none_or(|table| table.name != name) {
+                self.close(open, depth);
+                let known = open.last_mut().and_then(|table| table.tree.remove(name));
+                let tree = known.and_then(|v| v.table().cloned()).unwrap_or_default();
+                open.push(Table { name, tree, header: Span::default() });
             }
-            3 => fields.push((path[1], path[2])),
-            _ => {}
+        }
+        self.close(open, depth + 1);
+        open.iter_mut().for_each(|table| table.header = span(line.name));
+    }
+
+    /// Ends tables until so many are open.
+    fn close(&self, open: &mut Vec<Table>, left: usize) {
+        while open.len() > left
+            && let Some(table) = open.pop()
+            && let Some(parent) = open.last_mut()
+        {
+            let at = At::new(Place { source: self.source, span: table.header });
+            let value = Rc::new(Val { data: Data::Table(table.tree), at, beaten: Vec::new() });
+            parent.tree.entries.push((Rc::from(table.name), value));
         }
     }
-    fields.into()
+
+    fn entry(&self, line: Line) -> (Rc<str>, Shared) {
+        let at = At::new(Place { source: self.source, span: span(line.value) });
+        let data = scalar(self.text.slice(line.value), &at);
+        (Rc::from(self.text.slice(line.name)), Rc::new(Val { data, at, beaten: Vec::new() }))
+    }
+}
+
+/// A table while it is read.
+struct Table {
+    name: &'static str,
+    tree: Tree,
+    header: Span,
 }
 
 fn scalar(text: &str, at: &At) -> Data {
@@ -160,19 +315,18 @@ fn scalar(text: &str, at: &At) -> Data {
     }
 }
 
-fn segments(header: &'static str) -> Vec<&'static str> {
-    let mut parts = Vec::with_capacity(6);
+/// The parts of a header's path.
+fn segments(header: &'static str) -> impl Iterator<Item = &'static str> {
     let mut rest = header;
-    while !rest.is_empty() {
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+    std::iter::from_fn(move || {
+        let quote = rest.bytes().next()?;
         let (part, after) = match quote {
-            Some(q) => rest[1..].split_once(q).unwrap_or((&rest[1..], "")),
-            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+            b'"' | b'\'' => rest[1..].split_once(char::from(quote)).unwrap_or((&rest[1..], "")),
+            _ => rest.split_at(rest.bytes().position(|b| b == b'.').unwrap_or(rest.len())),
         };
-        parts.push(part);
         rest = after.strip_prefix('.').unwrap_or(after);
-    }
-    parts
+        Some(part)
+    })
 }
 
 #[cfg(test)]
@@ -185,10 +339,10 @@ mod tests {
     fn every_default_text_is_understood_to_the_line() {
         for g in generation::all() {
             let mut sources = Sources::default();
-            let id = sources.add(g.default_source(), Kind::Default, g.defaults.1);
-            let mut defaults = Defaults::new(id, g.defaults.1);
+            let id = sources.add(g.default_source(), Kind::Default, g.defaults.text);
+            let defaults = Defaults::new(id, g.defaults);
             let cri = if g.is_v1() { "io.containerd.grpc.v1.cri" } else { "io.containerd.cri.v1.runtime" };
-            let (plugin, _) = defaults.plugin(cri).unwrap();
+            let plugin = defaults.table(defaults.plugin(cri).unwrap());
             let name = plugin.dig(&["containerd", "default_runtime_name"]).unwrap();
             assert_eq!(name.text(), Some("runc"), "{}", g.name);
             assert!(matches!(sources.slice(name.at.place), "'runc'" | "\"runc\""));
@@ -199,6 +353,26 @@ mod tests {
             let driver = options.get("SystemdCgroup").map(|v| v.bool());
             assert_eq!(driver, if g.name == "containerd 1.4" { None } else { Some(Some(false)) });
             assert!(defaults.plugin("io.containerd.nosuch").is_none());
+        }
+    }
+
+    #[test]
+    fn the_sections_of_a_plugin_stand_together() {
+        for g in generation::all() {
+            let mut sources = Sources::default();
+            let id = sources.add(g.default_source(), Kind::Default, g.defaults.text);
+            let defaults = Defaults::new(id, g.defaults);
+            let mut ids: Vec<&str> = defaults.plugins().iter().map(|p| p.id).collect();
+            let headers =
+                g.defaults.text.lines().map(str::trim).filter(|l| l.starts_with("[plugins.")).count();
+            let found = |p: &Plugin| defaults.lines(p).iter().filter(|l| l.is_header()).count();
+            assert_eq!(defaults.plugins().iter().map(found).sum::<usize>(), headers, "{}", g.name);
+            for plugin in defaults.plugins() {
+                let own = defaults.lines(plugin).first().map(|l| segments(g.defaults.slice(l.name)).count());
+                assert_eq!(own, Some(2), "{}: {}", g.name, plugin.id);
+            }
+            ids.sort_unstable();
+            assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{}", g.name);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::fact::{Fact, Known, Layer, Row, Statements, Type, Value, What, Why};
 use crate::names;
 use crate::text::Place;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Effective {
     /// All facts of containerd but its version and the path of its main file, which no file tells.
@@ -75,6 +76,8 @@ impl Effective {
             rows.extend(self.unread_rows(name));
             whole(name, rows)
         };
+        let mut keys = self.plugin_keys();
+        keys.extend(self.unread_rows("containerd.plugin_keys").map(Arc::new));
         let dropins = self.dropins.as_ref().map(|found| {
             let row = |d: &super::keys::DropIn| {
                 let cell = |v| self.placed(v, self.file_start(&d.path));
@@ -86,7 +89,7 @@ impl Effective {
             whole("containerd.files", files),
             rows("containerd.imports", imports),
             Fact::rows("containerd.dropins", dropins),
-            rows("containerd.plugin_keys", self.plugin_keys()),
+            Fact::shared("containerd.plugin_keys", Known::Is(keys)),
             rows("containerd.driver_settings", self.driver_settings()),
         ]
     }

@@ -1,5 +1,6 @@
 //! What differs between versions of containerd, as one table.
 
+use super::defaults::{self, Text};
 use crate::model::toml::Dialect;
 use crate::version::Version;
 
@@ -41,8 +42,8 @@ pub struct Generation {
     pub(super) pipeline: Pipeline,
     /// Highest `version` it takes; `None`: it does not look.
     pub(super) max_version: Option<i64>,
-    /// Name and text of the defaults it prints.
-    pub(super) defaults: (&'static str, &'static str),
+    /// The defaults it prints.
+    pub(super) defaults: &'static Text,
     /// Relative globs count from the daemon's working directory (`/`), not from the importing file.
     pub(super) globs_from_root: bool,
     /// A missing file is no error: it silently ends loading and skips validation (1.4).
@@ -55,20 +56,6 @@ pub struct Generation {
     pub(super) default_config_path: bool,
 }
 
-const fn text(version: &'static str) -> (&'static str, &'static str) {
-    let text = match version.as_bytes() {
-        b"1.4" => include_str!("defaults/1.4.toml"),
-        b"1.5" => include_str!("defaults/1.5.toml"),
-        b"1.6" => include_str!("defaults/1.6.toml"),
-        b"1.7" => include_str!("defaults/1.7.toml"),
-        b"2.0" => include_str!("defaults/2.0.toml"),
-        b"2.1" => include_str!("defaults/2.1.toml"),
-        b"2.2" => include_str!("defaults/2.2.toml"),
-        _ => include_str!("defaults/2.3.toml"),
-    };
-    (version, text)
-}
-
 const V1: Generation = Generation {
     name: "",
     representative: "",
@@ -78,7 +65,7 @@ const V1: Generation = Generation {
     keys: Keys::FourSpellings,
     pipeline: Pipeline::Replace,
     max_version: None,
-    defaults: text("1.6"),
+    defaults: &defaults::V1_6,
     globs_from_root: false,
     missing_ends_loading: false,
     plugin_prefix: false,
@@ -103,7 +90,7 @@ static TABLE: &[Generation] = &[
         next: "1.5.0-alpha",
         parser: Dialect::BurntSushi,
         keys: Keys::AnyCase,
-        defaults: text("1.4"),
+        defaults: &defaults::V1_4,
         globs_from_root: true,
         missing_ends_loading: true,
         ..V1
@@ -113,7 +100,7 @@ static TABLE: &[Generation] = &[
         representative: "1.5.18",
         first: "1.5.0-alpha",
         next: "1.6.0-alpha",
-        defaults: text("1.5"),
+        defaults: &defaults::V1_5,
         globs_from_root: true,
         ..V1
     },
@@ -145,7 +132,7 @@ static TABLE: &[Generation] = &[
         representative: "1.7.13",
         first: "1.7.0-alpha",
         next: "1.7.16",
-        defaults: text("1.7"),
+        defaults: &defaults::V1_7,
         globs_from_root: true,
         plugin_prefix: true,
         ..V1
@@ -155,7 +142,7 @@ static TABLE: &[Generation] = &[
         representative: "1.7.16",
         first: "1.7.16",
         next: "1.7.17",
-        defaults: text("1.7"),
+        defaults: &defaults::V1_7,
         plugin_prefix: true,
         ..V1
     },
@@ -164,7 +151,7 @@ static TABLE: &[Generation] = &[
         representative: "1.7.24",
         first: "1.7.17",
         next: "2.0.0-alpha",
-        defaults: text("1.7"),
+        defaults: &defaults::V1_7,
         plugin_prefix: true,
         max_version: Some(2),
         ..V1
@@ -174,7 +161,7 @@ static TABLE: &[Generation] = &[
         representative: "2.0.7",
         first: "2.0.0-alpha",
         next: "2.1.0-alpha",
-        defaults: text("2.0"),
+        defaults: &defaults::V2_0,
         ..V2
     },
     Generation {
@@ -182,7 +169,7 @@ static TABLE: &[Generation] = &[
         representative: "2.1.9",
         first: "2.1.0-alpha",
         next: "2.2.0-alpha",
-        defaults: text("2.1"),
+        defaults: &defaults::V2_1,
         ..V2
     },
     Generation {
@@ -190,7 +177,7 @@ static TABLE: &[Generation] = &[
         representative: "2.2.1",
         first: "2.2.0-alpha",
         next: "2.2.2",
-        defaults: text("2.2"),
+        defaults: &defaults::V2_2,
         default_config_path: true,
         ..V2
     },
@@ -199,7 +186,7 @@ static TABLE: &[Generation] = &[
         representative: "2.2.7",
         first: "2.2.2",
         next: "2.3.0-alpha",
-        defaults: text("2.2"),
+        defaults: &defaults::V2_2,
         ..V2
     },
     Generation {
@@ -209,7 +196,7 @@ static TABLE: &[Generation] = &[
         next: "2.3.5",
         pipeline: Pipeline::MigrateThenMerge,
         max_version: Some(4),
-        defaults: text("2.3"),
+        defaults: &defaults::V2_3,
         drop_in_check: true,
         ..V2
     },
@@ -219,7 +206,7 @@ static TABLE: &[Generation] = &[
         first: "2.3.5",
         pipeline: Pipeline::MigrateThenMerge,
         max_version: Some(4),
-        defaults: text("2.3"),
+        defaults: &defaults::V2_3,
         ..V2
     },
 ];
@@ -250,12 +237,18 @@ impl Generation {
 
     /// At or after a minor series, e.g. `1.5`.
     pub(super) fn since(&self, point: &str) -> bool {
-        Version::parse(self.representative).and_then(|v| v.since(point)).unwrap_or(false)
+        minor(self.representative) >= minor(point)
     }
 
     /// Whether the two make the same of the same files, once those are loaded and accepted.
     pub(super) fn like(&self, other: &Generation) -> bool {
-        self.defaults.0 == other.defaults.0 && self.default_config_path == other.default_config_path
+        self.defaults.name == other.defaults.name && self.default_config_path == other.default_config_path
+    }
+
+    /// Whether the two merge the same of the same decoded files.
+    pub(super) fn merges_like(&self, other: &Generation) -> bool {
+        let steps = |g: &Generation| (g.pipeline, g.max_version, g.since("2.1"));
+        steps(self) == steps(other)
     }
 
     /// The name of the generations from this one to `last`, all of one minor series.
@@ -278,8 +271,14 @@ impl Generation {
 
     /// Name of the source that holds its defaults.
     pub(super) fn default_source(&self) -> String {
-        format!("default:containerd-{}", self.defaults.0)
+        format!("default:containerd-{}", self.defaults.name)
     }
+}
+
+/// The first two numbers of a version.
+fn minor(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 use super::load::{Effect, File, Load};
 use super::migrate::{self, CRI, IMAGES, RUNTIME};
 use super::session::World;
-use super::tree::{Shared, Tree};
+use super::tree::{Shared, Tree, Val};
 use super::{Effective, generation::Pipeline, paths};
 use crate::fact::{Known, Row, Value};
 use crate::text::{Place, SourceId, Span};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// A `*.toml` where drop-ins are kept.
 #[derive(Debug)]
@@ -35,8 +38,35 @@ pub(super) fn dropins(main: &str, load: &Load, world: &mut World) -> Known<Vec<D
     Known::Is(found)
 }
 
+/// What the generations of one configuration have in common.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// By the address of the section (documents are kept) and the version, for each of its keys:
+    /// without effect, with it.
+    keys: RefCell<BTreeMap<(*const Val, i64), Vec<[Option<Arc<Row>>; 2]>>>,
+    /// The settings of a document that look like a cgroup driver.
+    settings: RefCell<Vec<(Shared, Rc<Settings>)>>,
+}
+
+/// Key and value.
+type Settings = [(String, Shared)];
+
+impl Rows {
+    fn looking_like_driver(&self, document: &Shared) -> Rc<Settings> {
+        let mut known = self.settings.borrow_mut();
+        if let Some((_, settings)) = known.iter().find(|(d, _)| Rc::ptr_eq(d, document)) {
+            return settings.clone();
+        }
+        let mut found = Vec::new();
+        document.table().into_iter().for_each(|root| walk(root, &mut found));
+        let settings: Rc<Settings> = found.into();
+        known.push((document.clone(), settings.clone()));
+        settings
+    }
+}
+
 /// A plugin table of a file, under the id that is written.
-fn sections<'f>(effective: &Effective, file: &'f File) -> Vec<&'f (std::rc::Rc<str>, Shared)> {
+fn sections<'f>(effective: &Effective, file: &'f File) -> Vec<&'f (Rc<str>, Shared)> {
     let Some(root) = file.document.as_ref().and_then(|d| d.table()) else { return Vec::new() };
     let exact = effective.generation.is_v1() && effective.generation.since("1.5");
     let is_plugins = |k: &str| if exact { k == "plugins" } else { k.eq_ignore_ascii_case("plugins") };
@@ -58,29 +88,34 @@ impl Effective {
     }
 
     /// Keys directly below a plugin, per file: all of CRI, of the others those that have no effect.
-    pub(super) fn plugin_keys(&self) -> Vec<Row> {
+    pub(super) fn plugin_keys(&self) -> Vec<Arc<Row>> {
         let mut rows = Vec::new();
         for file in &self.load.files {
-            let version = Value::Int(self.version_for(file));
-            let path = Value::text(file.path.as_str());
+            let version = self.version_for(file);
             for (id, section) in sections(self, file) {
-                let plugin = Value::text(&**id);
                 let read = self.read_there(file, id, section);
                 let cri = [CRI, RUNTIME, IMAGES, "cri"].contains(&&**id);
-                for (name, value) in section.table().into_iter().flat_map(|t| &t.entries) {
+                let entries = section.table().map_or(&[][..], |t| &t.entries);
+                let mut known = self.rows.keys.borrow_mut();
+                let known = known.entry((Rc::as_ptr(section), version)).or_default();
+                known.resize_with(entries.len(), Default::default);
+                for ((name, value), known) in entries.iter().zip(known) {
                     let effective = self.is_field(&read, name);
                     if effective && !cri {
                         continue;
                     }
                     let place = value.at.key();
                     let cell = |v: Value| self.placed(v, Some(place));
-                    rows.push(vec![
-                        ("path", cell(path.clone())),
-                        ("file_version", cell(version.clone())),
-                        ("plugin", cell(plugin.clone())),
-                        ("name", self.at_key(Value::text(&**name), place, value)),
-                        ("effective", cell(Value::Bool(effective))),
-                    ]);
+                    let row = || {
+                        Arc::new(vec![
+                            ("path", cell(Value::text(file.path.as_str()))),
+                            ("file_version", cell(Value::Int(version))),
+                            ("plugin", cell(Value::text(&**id))),
+                            ("name", self.at_key(Value::text(&**name), place, value)),
+                            ("effective", cell(Value::Bool(effective))),
+                        ])
+                    };
+                    rows.push(known[usize::from(effective)].get_or_insert_with(row).clone());
                 }
             }
         }
@@ -88,19 +123,22 @@ impl Effective {
     }
 
     /// The fields that this generation reads in a section of a file.
-    fn read_there(&self, file: &File, id: &str, section: &Shared) -> Vec<&'static str> {
+    fn read_there(&self, file: &File, id: &str, section: &Shared) -> [&[&'static str]; 4] {
+        const CRI_FIELDS: &[&str] = &["sandbox_image", "containerd", "cni"];
+        let none: &[&str] = &[];
         let replaced = self.merged.replaced.iter().any(|r| r.old.at.place == section.at.place);
         if file.effect != Effect::Read || self.load.hidden.is_some() || replaced {
-            return Vec::new();
+            return [none; 4];
         }
-        let of = |plugin: &str| {
-            let own = self.fields.iter().filter(|(p, _)| *p == plugin).map(|(_, f)| *f);
-            let more: &[&str] = if plugin == IMAGES { &["pinned_images", "runtime_platforms"] } else { &[] };
-            own.chain(more.iter().copied()).collect::<Vec<_>>()
+        let of = |id: &str| {
+            let more: &[&str] = if id == IMAGES { &["pinned_images", "runtime_platforms"] } else { none };
+            (self.defaults.plugin(id).map_or(none, |plugin| self.defaults.fields(plugin)), more)
         };
         if self.generation.is_v1() {
-            let named = |p: &&(&'static str, &'static str)| self.merged.name_of(self.generation, p.0) == id;
-            return self.fields.iter().find(named).map(|(p, _)| of(p)).unwrap_or_default();
+            let mut plugins = self.defaults.plugins().iter();
+            let plugin = plugins.find(|p| self.merged.name_of(self.generation, p.id) == id);
+            let (own, more) = plugin.map_or((none, none), |p| of(p.id));
+            return [own, more, none, none];
         }
         let said = file.version();
         let renamed = if said < 2 { migrate::full_id(id) } else { id.to_owned() };
@@ -109,20 +147,21 @@ impl Effective {
             _ => self.merged.running < 3,
         };
         if renamed == CRI && lifted {
-            let all = [&["sandbox_image", "containerd", "cni"], migrate::TO_IMAGES, migrate::SERVER].concat();
-            return [all, of(RUNTIME)].concat();
+            return [CRI_FIELDS, migrate::TO_IMAGES, migrate::SERVER, of(RUNTIME).0];
         }
-        of(&renamed)
+        let (own, more) = of(&renamed);
+        [own, more, none, none]
     }
 
-    fn is_field(&self, read: &[&str], name: &str) -> bool {
+    fn is_field(&self, read: &[&[&'static str]; 4], name: &str) -> bool {
         let four = self.generation.keys == super::generation::Keys::FourSpellings;
-        read.iter().any(|field| {
-            if four {
-                *field == name || field.to_ascii_uppercase() == name
-            } else {
-                field.eq_ignore_ascii_case(name)
-            }
+        let upper = |field: &str| {
+            field.len() == name.len()
+                && field.bytes().zip(name.bytes()).all(|(f, n)| f.to_ascii_uppercase() == n)
+        };
+        read.iter().flat_map(|fields| fields.iter()).any(|field| match four {
+            true => *field == name || upper(field),
+            false => field.eq_ignore_ascii_case(name),
         })
     }
 
@@ -131,20 +170,18 @@ impl Effective {
         let decides = self.deciding();
         let mut rows = Vec::new();
         for file in &self.load.files {
-            let Some(root) = file.document.as_ref().and_then(|d| d.table()) else { continue };
-            let mut found = Vec::new();
-            walk(root, &mut found);
-            for (key, value) in found {
+            let Some(document) = &file.document else { continue };
+            for (key, value) in self.rows.looking_like_driver(document).iter() {
                 let place = value.at.place;
                 let effective = decides.contains(&spot(place));
                 let written = value.at.written();
                 let because =
-                    if effective { String::new() } else { self.because(file, &written, &key, &value) };
-                let cell = |v: Value| self.at_key(v, place, &value);
+                    if effective { String::new() } else { self.because(file, &written, key, value) };
+                let cell = |v: Value| self.at_key(v, place, value);
                 let token = file.text.get(place.span.start..place.span.end).unwrap_or_default();
                 let mut row = vec![
                     ("path", cell(Value::text(file.path.as_str()))),
-                    ("key", cell(Value::text(key))),
+                    ("key", cell(Value::text(key.as_str()))),
                     ("written", cell(Value::text(written.join(".")))),
                     ("value", cell(Value::text(token))),
                     ("effective", cell(Value::Bool(effective))),

@@ -1,7 +1,6 @@
 //! Which files are read, in which order: breadth first from the main file through `imports`.
 
 use super::Input;
-use super::decode::Decoder;
 use super::generation::{Generation, Pipeline};
 use super::paths;
 use super::schema::{self, Kind};
@@ -11,6 +10,7 @@ use crate::fact::{Known, Why};
 use crate::model::toml::Dialect;
 use crate::text::{Place, SourceId, Span};
 use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// What stops the daemon.
@@ -88,6 +88,18 @@ impl Load {
             && self.cut_short == other.cut_short
             && files(self) == files(other)
             && imports(self) == imports(other)
+    }
+}
+
+impl Load {
+    /// Whether these files were loaded, decoded alike.
+    pub(super) fn same_texts(&self, tops: &[Option<Shared>]) -> bool {
+        let same = |(file, top): (&File, &Option<Shared>)| match (&file.top, top) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        self.files.len() == tops.len() && self.files.iter().zip(tops).all(same)
     }
 }
 
@@ -210,7 +222,7 @@ fn ignore(paths: Vec<String>, world: &mut World, load: &mut Load) {
 
 fn open(
     generation: &Generation,
-    schema: &Kind,
+    schema: &'static Kind,
     captured: &crate::model::Captured,
     file: &mut File,
     world: &mut World,
@@ -236,8 +248,7 @@ fn open(
         }
     };
     file.document = Some(document.clone());
-    let decoder = Decoder { keys: generation.keys, sorted: false };
-    let top = decoder.decode("", schema, None, &document).map_err(|m| Stop {
+    let top = world.top(generation.keys, schema, &document).map_err(|m| Stop {
         message: m.message,
         place: Some(m.at.at.place),
         syntax: false,

@@ -1,6 +1,6 @@
 //! The tables of all plugins, decoded over their defaults.
 
-use super::decode::Decoder;
+use super::decode::{Decoder, Mismatch};
 use super::generation::Generation;
 use super::load::Stop;
 use super::merge::Merged;
@@ -31,37 +31,39 @@ impl Cri {
 /// Decodes every plugin that has a table. The second part is a mismatch that stops the daemon:
 /// one in a plugin that is disabled does not.
 pub(super) fn decode(generation: &Generation, merged: &Merged, world: &mut World) -> (Cri, Option<Stop>) {
-    let decoder = Decoder { keys: generation.keys, sorted: !generation.is_v1() };
+    let decoder = Decoder::of_plugins(generation.keys);
     let defaults = world.defaults(generation);
     let source = defaults.source();
     let mut stop = None;
-    let ids: Vec<&'static str> = defaults.ids().collect();
     let mut cri = [None, None, None];
-    for id in ids {
-        let part = CRI_PARTS.iter().position(|p| *p == id);
+    for plugin in defaults.plugins() {
+        let id = plugin.id;
         let said = merged.plugins.get(merged.name_of(generation, id));
-        if said.is_none() && part.is_none() {
-            continue;
-        }
-        let Some((default, kind)) = defaults.plugin(id) else { continue };
-        let disabled = merged.disables(generation, id).is_some();
-        let value = match said {
-            Some(said) if part.is_some() || !disabled => {
-                match decoder.decode(id, &kind, Some(&default), said) {
-                    Ok(value) => value,
-                    Err(_) if disabled => default,
-                    Err(mismatch) => {
-                        let place = Some(mismatch.at.at.place);
-                        stop.get_or_insert(Stop { message: mismatch.message, place, syntax: false });
-                        default
-                    }
-                }
-            }
-            _ => default,
+        let disabled = || merged.disables(generation, id).is_some();
+        let mut stops = |mismatch: Mismatch| {
+            let place = Some(mismatch.at.at.place);
+            stop.get_or_insert(Stop { message: mismatch.message, place, syntax: false });
         };
-        if let Some(part) = part {
-            cri[part] = Some(value);
-        }
+        let Some(part) = CRI_PARTS.iter().position(|p| *p == id) else {
+            // of the others it only counts whether they can be decoded
+            if let Some(said) = said.filter(|_| !disabled()) {
+                let kind = world.kind(&defaults, plugin);
+                world.mismatch(generation.keys, id, &kind, said).into_iter().for_each(stops);
+            }
+            continue;
+        };
+        let default = defaults.table(plugin);
+        cri[part] = Some(match said {
+            None => default,
+            Some(said) => match decoder.decode(id, &defaults.kind(plugin), Some(&default), said) {
+                Ok(value) => value,
+                Err(_) if disabled() => default,
+                Err(mismatch) => {
+                    stops(mismatch);
+                    default
+                }
+            },
+        });
     }
     let nothing = || {
         let at = At::new(Place { source, span: Span::default() });

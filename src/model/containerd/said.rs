@@ -18,7 +18,7 @@ impl Effective {
     fn origin(&self, at: &At, near: Option<Place>) -> Origin {
         let layer = self.layer(at.place);
         let near = if layer == Layer::Default { near.or_else(|| self.main_start()) } else { None };
-        Origin { layer, place: at.place, written: at.written().into(), near }
+        Origin { layer, place: at.place, written: at.written(), near }
     }
 
     /// The first line of the main file.

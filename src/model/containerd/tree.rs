@@ -1,7 +1,9 @@
 //! Configuration values that remember where they were written and what they replaced.
 
+use crate::fact::Written;
 use crate::model::toml::{Item, Node, Table};
 use crate::text::{Place, SourceId, Span};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 pub(super) type Shared = Rc<Val>;
@@ -12,6 +14,8 @@ pub(super) struct Path {
     parent: Option<Rc<Path>>,
     name: Rc<str>,
     key: Span,
+    /// The whole path, once it was asked for.
+    written: OnceCell<Written>,
 }
 
 /// Where a value stands.
@@ -27,15 +31,19 @@ impl At {
     }
 
     /// The written path, outermost first.
-    pub(super) fn written(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut next = self.path.as_ref();
-        while let Some(path) = next {
-            names.push(path.name.to_string());
-            next = path.parent.as_ref();
-        }
-        names.reverse();
-        names
+    pub(super) fn written(&self) -> Written {
+        let Some(path) = &self.path else { return Written::default() };
+        let whole = || {
+            let mut names = vec![path.name.to_string()];
+            let mut next = path.parent.as_ref();
+            while let Some(path) = next {
+                names.push(path.name.to_string());
+                next = path.parent.as_ref();
+            }
+            names.reverse();
+            names.into()
+        };
+        path.written.get_or_init(whole).clone()
     }
 
     /// Where the key of this value is written; the value itself where it has none.
@@ -45,7 +53,8 @@ impl At {
     }
 
     fn below(&self, name: &Rc<str>, key: Span, span: Span) -> At {
-        let path = Rc::new(Path { parent: self.path.clone(), name: name.clone(), key });
+        let path =
+            Rc::new(Path { parent: self.path.clone(), name: name.clone(), key, written: OnceCell::new() });
         At { place: Place { source: self.place.source, span }, path: Some(path) }
     }
 }

@@ -5,7 +5,7 @@ use super::tree::{self, Loaded};
 use crate::fact::{Known, Layer, Why};
 use crate::model::yaml::SyntaxError;
 use crate::model::{Captured, Reader};
-use crate::text::{Place, Span};
+use crate::text::{Place, Span, line_span};
 
 /// A file that a start reads.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct DropIns {
     pub unseen: Option<Why>,
     /// The directory is a symbolic link, which is not followed.
     pub link: bool,
+    /// Files whose names are those of a configuration, but of no drop-in, with their first line.
+    pub strays: Vec<(String, Place)>,
 }
 
 impl File {
@@ -55,8 +57,14 @@ const DEPTH: usize = 16;
 /// Walks the directory of `--config-dir`.
 pub(super) fn drop_ins(reader: &mut dyn Reader, said: &str, place: Place) -> DropIns {
     let dir = if said.starts_with('/') { said.to_owned() } else { format!("/{said}") };
-    let mut found =
-        DropIns { dir: (said.to_owned(), place), files: Vec::new(), broken: None, unseen: None, link: false };
+    let mut found = DropIns {
+        dir: (said.to_owned(), place),
+        files: Vec::new(),
+        broken: None,
+        unseen: None,
+        link: false,
+        strays: Vec::new(),
+    };
     let bare = dir.trim_end_matches('/');
     let bare = if bare.is_empty() { "/" } else { bare };
     // a slash at the end makes the walk begin behind a link
@@ -100,7 +108,19 @@ fn walk(reader: &mut dyn Reader, dir: &str, paths: &mut Vec<String>, depth: usiz
                 found.unseen.get_or_insert(why);
             }
             _ if name.ends_with(".conf") => paths.push(path),
+            _ if looks_like_configuration(&name) => {
+                if let Known::Is(text) = reader.file(&path) {
+                    let first = Place { source: text.id, span: line_span(&text.text, 1) };
+                    found.strays.push((path, first));
+                }
+            }
             _ => {}
         }
     }
+}
+
+/// Backups of editors and packages are meant to be passed over, these are not.
+fn looks_like_configuration(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".yaml", ".yml", ".json", ".conf"].iter().any(|end| name.ends_with(end))
 }

@@ -11,15 +11,14 @@ mod table;
 mod taints;
 mod value;
 mod walk;
-mod word;
 
 pub use labels::check as check_labels;
 pub(super) use line::parse_right;
 pub use line::{Line, parse};
 pub use table::{all, find};
-pub use word::{Arg, Word};
 
 use crate::fact::Value;
+use crate::model::unit::Argument;
 use crate::text::Place;
 use walk::{Event, Walk};
 
@@ -161,7 +160,7 @@ pub enum Cause {
 }
 
 /// Uses of a flag as far as the line can be understood without a version.
-fn uses<'a, W: Word>(args: &'a [W], name: &'a str) -> impl Iterator<Item = walk::Use<'a, W>> {
+fn uses<'a>(args: &'a [Argument], name: &'a str) -> impl Iterator<Item = walk::Use<'a>> {
     Walk::new(args, None).filter_map(move |event| match event {
         Ok(Event::Use(used)) if used.flag.name == name => Some(used),
         _ => None,
@@ -169,25 +168,13 @@ fn uses<'a, W: Word>(args: &'a [W], name: &'a str) -> impl Iterator<Item = walk:
 }
 
 /// The value of a flag that takes one.
-pub fn value<W: Word>(args: &[W], name: &str) -> Option<Arg> {
+pub fn value(args: &[Argument], name: &str) -> Option<(String, Place)> {
     values(args, name).pop()
 }
 
 /// All values of a flag, in order: flags that hold maps add up.
-pub fn values<W: Word>(args: &[W], name: &str) -> Vec<Arg> {
+pub fn values(args: &[Argument], name: &str) -> Vec<(String, Place)> {
     uses(args, name).map(|used| (used.text().to_owned(), used.place())).collect()
-}
-
-/// The settings of `--feature-gates` for one gate and the gates that stand for a group.
-pub fn gates<W: Word>(args: &[W]) -> Vec<(String, bool, Place)> {
-    let mut found = Vec::new();
-    for used in uses(args, "feature-gates") {
-        if let Ok(Some(Parsed::Map(entries))) = value::read(&used, 0) {
-            let on = |entry: &Entry| entry.value.as_bool().unwrap_or_default();
-            found.extend(entries.into_iter().map(|e| (e.key.clone(), on(&e), e.place)));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

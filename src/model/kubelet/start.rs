@@ -1,11 +1,13 @@
 //! One start of the kubelet: what its command line and files come to in a version.
 
 use super::decode::Ignored;
-use super::effective::{Effective, Refusal, Stage};
+use super::effective::{Effective, Refusal};
 use super::files::{DropIns, File, drop_ins};
 use super::flags;
+use super::gates;
 use super::merge::{self, Inputs};
 use super::settings;
+use super::validate::{Host, validate};
 use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
 use crate::model::unit::Argument;
@@ -35,16 +37,16 @@ pub struct Outcome {
 }
 
 impl Start {
-    /// Reads the files that a command line names. `variable` tells whether the environment has
-    /// [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>) -> Start {
+    /// Reads the files that a command line names; relative paths begin at `directory`. `variable`
+    /// tells whether the environment has [`merge::DROP_IN_VARIABLE`].
+    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>, directory: &str) -> Start {
+        let absolute = |path: String| match path.starts_with('/') {
+            true => path,
+            false => format!("{}/{path}", directory.trim_end_matches('/')),
+        };
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
-        let base = named("config").map(|(path, said)| {
-            // units are started in the root directory
-            let path = if path.starts_with('/') { path } else { format!("/{path}") };
-            (File::base(reader, &path), said)
-        });
-        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &dir, said));
+        let base = named("config").map(|(path, said)| (File::base(reader, &absolute(path)), said));
+        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &absolute(dir), said));
         Start { args, base, drop_ins, variable }
     }
 
@@ -73,7 +75,7 @@ impl Start {
     pub fn near(&self) -> Option<Place> {
         let file =
             self.base.as_ref().and_then(|(file, said)| Some(file.at(first_line(file)?).unwrap_or(*said)));
-        file.or(self.args.first().map(|arg| arg.place))
+        file.or(self.args.first().map(|word| word.place))
     }
 
     /// The drop-ins in the order of merging, each with its first line.
@@ -88,39 +90,46 @@ impl Start {
         self.drop_ins.as_ref().map(|found| (found.dir.0.as_str(), found.dir.1, found.link))
     }
 
-    /// Problems of the files' syntax, for all versions.
-    pub fn syntax_errors(&self) -> Vec<(Place, String)> {
-        let files = self.base.iter().map(|(file, _)| file);
-        let files = files.chain(self.drop_ins.iter().flat_map(|found| &found.files));
-        let broken = files.filter_map(|file| match &file.loaded {
-            Some(Err(error)) => Some((file.at(error.span)?, error.message.clone())),
-            _ => None,
-        });
-        broken.collect()
+    /// Files beside the drop-ins that are not merged, though they look like it.
+    pub fn drop_in_strays(&self) -> &[(String, Place)] {
+        self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
-    /// What a version (minor of 1.x) makes of it; `cgroup_v2` as statfs of /sys/fs/cgroup tells.
-    pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, cgroup_v2: &Known<bool>) -> Outcome {
-        let _ = cgroup_v2;
+    /// What a version (minor of 1.x) makes of it.
+    pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, host: &Host) -> Outcome {
         let inputs = Inputs {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
             variable: &self.variable,
-            near: self.args.first().map(|arg| arg.place),
+            near: self.args.first().map(|word| word.place),
         };
         let loading = merge::load(reader, &inputs, minor);
         let command = settings::read(&self.args, minor);
-        let mut config = loading.config;
-        let refusals: Vec<Refusal> = command.refusal.into_iter().chain(loading.refusal).collect();
-        let config = match refusals.iter().find(|r| matches!(r.stage, Stage::ConfigLoad | Stage::DropIn)) {
-            Some(refusal) => Known::Absent(format!("the kubelet does not start: {}", refusal.message).into()),
-            None => {
-                settings::over(&mut config, &command.line);
-                Known::Is(config)
-            }
+        let mut outcome = Outcome {
+            config: Known::ABSENT,
+            refusals: command.refusal.into_iter().collect(),
+            unclear: Vec::new(),
+            ignored: loading.ignored,
+            deprecated: settings::deprecated(&command.line),
         };
-        let deprecated = settings::deprecated(&command.line);
-        Outcome { config, refusals, unclear: Vec::new(), ignored: loading.ignored, deprecated }
+        if let Some(refusal) = loading.refusal {
+            let note = format!("the kubelet does not start: {}", refusal.message);
+            outcome.config = Known::Absent(note.into());
+            outcome.refusals.push(refusal);
+            return outcome;
+        }
+        let mut config = loading.config;
+        settings::over(&mut config, &command.line);
+        let mut verdict = gates::check(&config, minor);
+        if verdict.refusals.is_empty() {
+            let more = validate(&config, minor, host);
+            verdict.refusals.extend(more.refusals);
+            verdict.unclear.extend(more.unclear);
+        }
+        outcome.refusals.extend(verdict.refusals);
+        outcome.unclear.extend(verdict.unclear);
+        outcome.config = Known::Is(config);
+        outcome
     }
 }
 

@@ -14,16 +14,18 @@ const PARTS: usize = 16;
 /// no dotted keys outside of headers, no inline tables and no arrays but of texts. Nothing where
 /// the libraries might differ, or refuse.
 pub fn read(text: &str) -> Option<Document> {
+    // without a branch, so that many bytes are looked at together
+    let printable = |all: bool, b: u8| all & matches!(b, b' '..=b'~' | b'\t' | b'\n');
+    if !text.bytes().fold(true, printable) {
+        return None;
+    }
     let mut root = Table::default();
     let mut current = Vec::with_capacity(PARTS);
     let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let content = line.strip_suffix('\n').unwrap_or(line);
-        if !content.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')) {
-            return None;
-        }
-        let mut cursor = Cursor { text, at: start, end: start + content.len() };
-        start += line.len();
+    while start < text.len() {
+        let length = text.get(start..)?.find('\n');
+        let mut cursor = Cursor { text, at: start, end: length.map_or(text.len(), |length| start + length) };
+        start = cursor.end + 1;
         cursor.blanks();
         match cursor.peek() {
             None => {}
@@ -134,9 +136,8 @@ impl Cursor<'_> {
     /// Skips bytes that fit; the span of those.
     fn run(&mut self, fits: impl Fn(u8) -> bool) -> Span {
         let start = self.at;
-        while self.peek().is_some_and(&fits) {
-            self.at += 1;
-        }
+        let rest = self.text.as_bytes().get(start..self.end).unwrap_or_default();
+        self.at += rest.iter().position(|b| !fits(*b)).unwrap_or(rest.len());
         Span::new(start, self.at)
     }
 
@@ -157,7 +158,7 @@ impl Cursor<'_> {
             }
         };
         let name = self.slice(name)?;
-        let plain = !name.is_empty() && !name.contains(['[', ']', '"', '\'', '#']);
+        let plain = !name.is_empty() && !name.bytes().any(|b| matches!(b, b'[' | b']' | b'"' | b'\'' | b'#'));
         plain.then(|| Key { name: name.to_owned(), span })
     }
 

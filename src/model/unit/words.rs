@@ -131,8 +131,26 @@ pub struct Argument {
 }
 
 impl Argument {
+    /// A word of a captured text, written plainly.
+    pub fn of(text: &str, source: SourceId, offset: usize) -> Argument {
+        let place = Place { source, span: Span::new(offset, offset + text.len()) };
+        Argument { value: Woven::of(text, source, offset), place, variable: None }
+    }
+
     pub fn text(&self) -> &str {
         self.value.text()
+    }
+
+    /// Where a range of the text was written; of an empty text, the word.
+    pub fn part(&self, range: Range<usize>) -> Place {
+        if self.text().is_empty() {
+            return self.place;
+        }
+        if range.is_empty() {
+            let near = self.place_from(range.start);
+            return Place { span: Span::new(near.span.start, near.span.start), ..near };
+        }
+        self.value.place(range).unwrap_or(self.place)
     }
 
     /// Where the text from an offset on was written.

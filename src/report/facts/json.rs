@@ -3,7 +3,7 @@
 use super::Facts;
 use crate::fact::{Known, Origin, Said, Type};
 use crate::report::json::{place, value, write};
-use crate::resolve::InForce;
+use crate::resolve::{Cells, InForce};
 use crate::text::Sources;
 use serde_json::{Map, Value as Json, json};
 use std::io;
@@ -49,9 +49,9 @@ fn in_force(sources: &Sources, fact: &InForce, ty: &Type) -> Map<String, Json> {
             map.insert("elements".into(), fact.elements.iter().map(|s| element(sources, s)).collect());
         }
         Type::Table { columns, .. } => {
-            let row = |row: &Vec<InForce>| {
+            let row = |row: &Cells| {
                 let cell = |(c, cell)| (c, cell);
-                let cells = columns.iter().zip(row).map(cell);
+                let cells = columns.iter().zip(&**row).map(cell);
                 cells
                     .map(|(c, cell)| (c.name.to_owned(), Json::Object(in_force(sources, cell, &c.ty))))
                     .collect()

@@ -88,7 +88,7 @@ impl Page<'_> {
             let named = row.first().and_then(|cell| cell.value.is()).map(|v| shown(v, self.style));
             let named = named.unwrap_or_else(|| (number + 1).to_string());
             self.line(indent, &self.style.paint(Ink::Dim, &format!("{what} {named}")), None);
-            for (column, cell) in columns.iter().zip(row) {
+            for (column, cell) in columns.iter().zip(&**row) {
                 // What a row does not say is left out, unless there is a reason or everything is asked for.
                 let silent = cell.value == Known::ABSENT && cell.overridden.is_empty();
                 if !silent || self.style.detail == Detail::Verbose {

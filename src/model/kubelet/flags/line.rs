@@ -1,7 +1,8 @@
 //! A whole command line.
 
 use super::walk::{Event, Walk};
-use super::{Cause, Entry, Flag, FlagKind, Parsed, Refused, Setting, Word, value};
+use super::{Cause, Entry, Flag, FlagKind, Parsed, Refused, Setting, value};
+use crate::model::unit::Argument;
 
 /// A command line that the kubelet takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Line {
 
 /// Reads the arguments (without the program's own name) as the kubelet 1.`minor` does; the first
 /// thing wrong ends it.
-pub fn parse<W: Word>(args: &[W], minor: u32) -> Result<Line, Refused> {
+pub fn parse(args: &[Argument], minor: u32) -> Result<Line, Refused> {
     let mut settings = Vec::new();
     let mut first_word = None;
     for event in Walk::new(args, Some(minor)) {
@@ -29,7 +30,7 @@ pub fn parse<W: Word>(args: &[W], minor: u32) -> Result<Line, Refused> {
     }
     match first_word {
         Some(word) => Err(Refused {
-            place: word.place(0..word.text().len()),
+            place: word.part(0..word.text().len()),
             message: format!("unknown command {}", word.text()),
             cause: Cause::Word,
         }),
@@ -38,7 +39,7 @@ pub fn parse<W: Word>(args: &[W], minor: u32) -> Result<Line, Refused> {
 }
 
 /// What can be told of a command line that the kubelet refuses: everything that is right in it.
-pub(in crate::model::kubelet) fn parse_right<W: Word>(args: &[W], minor: u32) -> Line {
+pub(in crate::model::kubelet) fn parse_right(args: &[Argument], minor: u32) -> Line {
     let uses = Walk::new(args, None).filter_map(|event| match event {
         Ok(Event::Use(used)) => Some(used),
         _ => None,

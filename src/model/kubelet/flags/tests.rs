@@ -1,10 +1,10 @@
 use super::*;
-use crate::text::{Kind, Sources, Span, words};
+use crate::text::{Kind, Sources, words};
 
-fn args(line: &str) -> (Vec<Arg>, Sources) {
+fn args(line: &str) -> (Vec<Argument>, Sources) {
     let mut sources = Sources::default();
     let source = sources.add("argv:1", Kind::Argv, line);
-    (words(line).map(|(span, word)| (word.to_owned(), Place { source, span })).collect(), sources)
+    (words(line).map(|(span, word)| Argument::of(word, source, span.start)).collect(), sources)
 }
 
 /// `name=value @ place` of each use, or `error @ place`.
@@ -199,20 +199,6 @@ fn labels_of_kubernetes_are_closed() {
 }
 
 #[test]
-fn words_put_together_have_a_place_for_each_part() {
-    let mut sources = Sources::default();
-    let text = "--eviction-hard='a<1,b<2'";
-    let source = sources.add("/etc/default/kubelet", Kind::File, text);
-    let place = Place { source, span: Span::new(0, text.len()) };
-    // without knowing better, all of a quoted word is shown
-    let line = parse(&[("--eviction-hard=a<1,b<2".to_owned(), place)], 31).unwrap();
-    assert_eq!(
-        show(Ok(line.settings), &sources),
-        format!("eviction-hard={{a=1@{text} b=2@{text}}} @ {text}")
-    );
-}
-
-#[test]
 fn helpers_read_a_line_of_any_version() {
     let (line, sources) = args(
         "--config /a --fail-swap-on --cgroup_driver=cgroupfs --no-such x --cgroup-driver=systemd --config= -v=5",
@@ -224,8 +210,4 @@ fn helpers_read_a_line_of_any_version() {
     assert_eq!(value(&line, "config-dir"), None);
     let (line, _) = args("-- --config=/a");
     assert_eq!(value(&line, "config"), None);
-    let (line, sources) = args("--feature-gates=A=true,B=f --feature-gates C=1");
-    let gates = gates(&line);
-    let shown: Vec<_> = gates.iter().map(|(n, v, p)| (n.as_str(), *v, sources.slice(*p))).collect();
-    assert_eq!(shown, [("A", true, "A=true"), ("B", false, "B=f"), ("C", true, "C=1")]);
 }

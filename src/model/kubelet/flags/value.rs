@@ -1,18 +1,18 @@
 //! Values of flags, by kind.
 
 use super::walk::{Use, invalid};
-use super::{Entry, FlagKind, Item, Parsed, Refused, Word, csv, number, pairs, quote::quoted, taints};
+use super::{Entry, FlagKind, Item, Parsed, Refused, csv, number, pairs, quote::quoted, taints};
 use std::net::Ipv6Addr;
 use std::ops::Range;
 
 type Fault = (String, Option<Range<usize>>);
 
 /// What a use says; nothing where the kubelet takes it and forgets it.
-pub(super) fn read<W: Word>(used: &Use<'_, W>, minor: u32) -> Result<Option<Parsed>, Refused> {
+pub(super) fn read(used: &Use<'_>, minor: u32) -> Result<Option<Parsed>, Refused> {
     by_kind(used, minor).map_err(|(error, part)| invalid(used, part, &error))
 }
 
-fn by_kind<W: Word>(used: &Use<'_, W>, minor: u32) -> Result<Option<Parsed>, Fault> {
+fn by_kind(used: &Use<'_>, minor: u32) -> Result<Option<Parsed>, Fault> {
     let text = used.text();
     let whole = |error: String| (error, None);
     let part = |(error, range): (String, Range<usize>)| (error, Some(range));
@@ -59,7 +59,7 @@ fn by_kind<W: Word>(used: &Use<'_, W>, minor: u32) -> Result<Option<Parsed>, Fau
     }))
 }
 
-fn items<W: Word>(used: &Use<'_, W>, parts: Vec<(String, Range<usize>)>) -> Parsed {
+fn items(used: &Use<'_>, parts: Vec<(String, Range<usize>)>) -> Parsed {
     Parsed::List(parts.into_iter().map(|(text, range)| Item { text, place: used.part(range) }).collect())
 }
 

@@ -1,26 +1,27 @@
 //! pflag's walk over the words: which flag each one is, and where its value stands.
 
 use super::quote::{quoted, quoted_char};
-use super::{Cause, Flag, Refused, Word, table};
+use super::{Cause, Flag, Refused, table};
+use crate::model::unit::Argument;
 use crate::text::Place;
 use std::ops::Range;
 
 /// A flag with its value as written.
-pub(super) struct Use<'a, W> {
+pub(super) struct Use<'a> {
     pub(super) flag: &'static Flag,
     /// The word that holds the value, and where in it; the flag itself where it stands alone.
-    pub(super) word: &'a W,
+    pub(super) word: &'a Argument,
     range: Range<usize>,
     alone: bool,
 }
 
-impl<W: Word> Use<'_, W> {
+impl Use<'_> {
     pub(super) fn text(&self) -> &str {
         if self.alone { "true" } else { &self.word.text()[self.range.clone()] }
     }
 
     pub(super) fn place(&self) -> Place {
-        self.word.place(self.range.clone())
+        self.word.part(self.range.clone())
     }
 
     /// The place of a part of the value.
@@ -29,28 +30,28 @@ impl<W: Word> Use<'_, W> {
             return self.place();
         }
         let start = self.range.start;
-        self.word.place(start + range.start..start + range.end)
+        self.word.part(start + range.start..start + range.end)
     }
 }
 
-pub(super) enum Event<'a, W> {
-    Use(Use<'a, W>),
+pub(super) enum Event<'a> {
+    Use(Use<'a>),
     /// A word that belongs to no flag.
-    Word(&'a W),
+    Word(&'a Argument),
 }
 
 /// Goes on after an error, with the next word.
-pub(super) struct Walk<'a, W> {
-    rest: std::slice::Iter<'a, W>,
+pub(super) struct Walk<'a> {
+    rest: std::slice::Iter<'a, Argument>,
     /// Without one every flag of any version is known.
     minor: Option<u32>,
     /// Letters behind one dash that are still to be read: the word, and where the next one is.
-    letters: Option<(&'a W, usize)>,
+    letters: Option<(&'a Argument, usize)>,
     ended: bool,
 }
 
-impl<'a, W: Word> Walk<'a, W> {
-    pub(super) fn new(words: &'a [W], minor: Option<u32>) -> Self {
+impl<'a> Walk<'a> {
+    pub(super) fn new(words: &'a [Argument], minor: Option<u32>) -> Self {
         Walk { rest: words.iter(), minor, letters: None, ended: false }
     }
 
@@ -58,9 +59,9 @@ impl<'a, W: Word> Walk<'a, W> {
         self.minor.is_none_or(|minor| flag.is_in(minor))
     }
 
-    fn long(&mut self, word: &'a W) -> Result<Event<'a, W>, Refused> {
+    fn long(&mut self, word: &'a Argument) -> Result<Event<'a>, Refused> {
         let text = word.text();
-        let refuse = |range, message, cause| Refused { place: word.place(range), message, cause };
+        let refuse = |range, message, cause| Refused { place: word.part(range), message, cause };
         let rest = &text[2..];
         if rest.starts_with(['-', '=']) {
             return Err(refuse(0..text.len(), format!("bad flag syntax: {text}"), Cause::Syntax));
@@ -83,13 +84,13 @@ impl<'a, W: Word> Walk<'a, W> {
         }))
     }
 
-    fn next_word(&mut self, flag: &'static Flag) -> Option<Use<'a, W>> {
+    fn next_word(&mut self, flag: &'static Flag) -> Option<Use<'a>> {
         let word = self.rest.next()?;
         Some(Use { flag, word, range: 0..word.text().len(), alone: false })
     }
 
     /// The letter at an offset of a word that begins with one dash.
-    fn letter(&mut self, word: &'a W, at: usize) -> Option<Result<Event<'a, W>, Refused>> {
+    fn letter(&mut self, word: &'a Argument, at: usize) -> Option<Result<Event<'a>, Refused>> {
         let text = word.text();
         let letters = &text[at..];
         // Go's own test flags are passed over
@@ -98,7 +99,7 @@ impl<'a, W: Word> Walk<'a, W> {
         }
         let letter = letters.chars().next()?;
         let next = at + letter.len_utf8();
-        let refuse = |message, cause| Refused { place: word.place(0..next), message, cause };
+        let refuse = |message, cause| Refused { place: word.part(0..next), message, cause };
         let Some(flag) = table::find_short(letter).filter(|flag| self.knows(flag)) else {
             // one letter is looked up by its first byte
             let shown = quoted_char(letters.as_bytes().first().map_or('-', |b| char::from(*b)));
@@ -127,8 +128,8 @@ impl<'a, W: Word> Walk<'a, W> {
     }
 }
 
-impl<'a, W: Word> Iterator for Walk<'a, W> {
-    type Item = Result<Event<'a, W>, Refused>;
+impl<'a> Iterator for Walk<'a> {
+    type Item = Result<Event<'a>, Refused>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some((word, at)) = self.letters.take()
@@ -166,7 +167,7 @@ fn unknown(found: Option<&'static Flag>, name: &str, minor: Option<u32>) -> Caus
 }
 
 /// The error of a value that does not fit its flag.
-pub(super) fn invalid<W: Word>(used: &Use<'_, W>, part: Option<Range<usize>>, error: &str) -> Refused {
+pub(super) fn invalid(used: &Use<'_>, part: Option<Range<usize>>, error: &str) -> Refused {
     let flag = used.flag;
     let name = match flag.short {
         Some(short) => format!("-{short}, --{}", flag.name),

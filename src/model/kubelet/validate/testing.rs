@@ -2,6 +2,7 @@
 
 use super::super::effective::Effective;
 use super::super::start::Start;
+use super::Host;
 use crate::fact::{Known, Why};
 use crate::model::{Captured, Reader};
 use crate::text::{Kind, SourceId, Sources};
@@ -35,7 +36,8 @@ pub(in crate::model::kubelet) fn config(fields: &str, minor: u32) -> Effective {
     let text = format!("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n{fields}\n");
     let mut reader = OneFile { text, sources: Sources::default() };
     let start = Start::guessed(&mut reader, "/config.yaml", None);
-    let outcome = start.outcome(&mut reader, minor, &Known::Unknown(Why::Unread));
+    let unread = || Known::Unknown(Why::Unread);
+    let outcome = start.outcome(&mut reader, minor, &Host { cgroup_v2: unread(), swap: unread() });
     match outcome.config {
         Known::Is(config) => config,
         other => panic!("{fields} with 1.{minor}: {other:?}"),

@@ -340,6 +340,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn nothing_panics(
         values in proptest::collection::vec((0..super::super::schema::FIELDS.len(), any_value()), 0..12),
