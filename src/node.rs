@@ -401,6 +401,10 @@ impl Node {
             Errno::ELOOP => {
                 Known::Unknown(Why::Unreadable(path.to_owned(), "symbolic links in a circle".into()))
             }
+            disk::TOO_MANY => {
+                let met = format!("has more than {} entries", disk::ENTRIES);
+                Known::Unknown(Why::Unreadable(path.to_owned(), met))
+            }
             other => Known::Unknown(Why::Unreadable(path.to_owned(), other.desc().to_lowercase())),
         }
     }

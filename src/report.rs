@@ -4,7 +4,7 @@ use crate::config::FailOn;
 use crate::finding::{Confidence, Finding, Missing, Outcome, Severity, Verdict};
 use crate::names;
 use crate::suppress::Suppressed;
-use crate::text::Sources;
+use crate::text::{Place, Sources};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -82,13 +82,14 @@ impl<'a> Report<'a> {
     /// Sorts, counts and merges what [`crate::suppress::apply`] left.
     pub fn new(sources: &'a Sources, verdicts: Vec<Verdict>, suppressed: Vec<Suppressed>) -> Report<'a> {
         let mut findings: Vec<Finding> = Vec::new();
+        let mut known = BTreeMap::new();
         let mut unknown: BTreeMap<String, Unjudged> = BTreeMap::new();
         // Whether some row passed, for rules that are otherwise silent.
         let mut silent: BTreeMap<String, (bool, Quiet)> = BTreeMap::new();
         for verdict in verdicts {
             let Verdict { code, name, outcome, read } = verdict;
             match outcome {
-                Outcome::Finding(finding) => add(&mut findings, *finding),
+                Outcome::Finding(finding) => add(&mut findings, &mut known, *finding),
                 Outcome::Unknown(facts) => {
                     let entry = unknown.entry(code.clone());
                     let rule = entry.or_insert_with(|| Unjudged { code, name, facts: Vec::new() });
@@ -187,13 +188,14 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Code, message and first place.
+type Same = (String, String, Option<Place>);
+
 /// The same rule saying the same of the same place is one finding, whatever else its labels show.
-fn add(findings: &mut Vec<Finding>, new: Finding) {
-    let place = |f: &Finding| f.labels.first().map(|l| l.place);
-    let known = findings
-        .iter_mut()
-        .find(|f| f.code == new.code && f.message == new.message && place(f) == place(&new));
-    match known {
+fn add(findings: &mut Vec<Finding>, known: &mut BTreeMap<Same, usize>, new: Finding) {
+    let same = (new.code.clone(), new.message.clone(), new.labels.first().map(|l| l.place));
+    let at = *known.entry(same).or_insert(findings.len());
+    match findings.get_mut(at) {
         Some(known) => {
             known.severity = known.severity.max(new.severity);
             for label in new.labels {

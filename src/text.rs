@@ -1,6 +1,8 @@
 //! Captured texts. Everything that is ever shown is a span of one of them: a file, a listing,
 //! a bus or CRI reply, a command line, a documented default.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Which captured text; an index into [`Sources`].
@@ -68,25 +70,38 @@ pub struct Position {
 
 /// All texts captured in one run. A text is added once and never changes.
 #[derive(Clone, Debug, Default)]
-pub struct Sources(Vec<Source>);
+pub struct Sources {
+    all: Vec<Source>,
+    /// By name, those that have it.
+    named: BTreeMap<String, Vec<u32>>,
+    /// Where the lines of each begin; found when one is asked for.
+    lines: Vec<OnceCell<Vec<usize>>>,
+}
 
 impl Sources {
     /// Adds a text, or finds the equal one that is already there (same name, kind and text).
     pub fn add(&mut self, name: impl Into<String>, kind: Kind, text: impl Into<Arc<str>>) -> SourceId {
         let source = Source { name: name.into(), text: text.into(), kind };
-        let index = self.0.iter().position(|s| *s == source).unwrap_or_else(|| {
-            self.0.push(source);
-            self.0.len() - 1
-        });
-        SourceId(u32::try_from(index).unwrap_or(u32::MAX))
+        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let namesakes = match self.named.get_mut(&source.name) {
+            Some(ids) => ids,
+            None => self.named.entry(source.name.clone()).or_default(),
+        };
+        if let Some(known) = namesakes.iter().find(|id| self.all[**id as usize] == source) {
+            return SourceId(*known);
+        }
+        namesakes.push(next);
+        self.all.push(source);
+        self.lines.push(OnceCell::new());
+        SourceId(next)
     }
 
     pub fn get(&self, id: SourceId) -> &Source {
-        &self.0[id.0 as usize]
+        &self.all[id.0 as usize]
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
-        self.0.iter().enumerate().map(|(i, s)| (SourceId(i as u32), s))
+        self.all.iter().enumerate().map(|(i, s)| (SourceId(i as u32), s))
     }
 
     /// The text of a place; empty if the span does not fit the text.
@@ -96,22 +111,30 @@ impl Sources {
 
     /// Where a place begins.
     pub fn position(&self, place: Place) -> Position {
-        position(&self.get(place.source).text, place.span.start)
+        let text = &*self.get(place.source).text;
+        let breaks = || text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts =
+            self.lines[place.source.0 as usize].get_or_init(|| [0].into_iter().chain(breaks()).collect());
+        let offset = whole(text, place.span.start);
+        let line = starts.partition_point(|start| *start <= offset);
+        Position { line, column: text[starts[line - 1]..offset].chars().count() + 1 }
     }
 }
 
 /// Line and column of a byte offset; an offset past the end counts as the end.
 pub fn position(text: &str, offset: usize) -> Position {
+    let before = &text[..whole(text, offset)];
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    Position { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
+}
+
+/// The offset, within the text and at a character's beginning.
+fn whole(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
-    let before = &text[..offset];
-    let start = before.rfind('\n').map_or(0, |i| i + 1);
-    Position {
-        line: before.bytes().filter(|b| *b == b'\n').count() + 1,
-        column: before[start..].chars().count() + 1,
-    }
+    offset
 }
 
 /// The span of line `line` (from 1), without its line end; empty at the end when there is no such line.

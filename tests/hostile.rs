@@ -316,6 +316,32 @@ fn captures_made_to_hurt() {
 }
 
 #[test]
+fn a_directory_without_end_is_unknown() {
+    let tree = Tree::new();
+    for i in 0..=65_536 {
+        fs::File::create(tree.at(&format!("/etc/containerd/conf.d/{i}.toml"))).unwrap();
+    }
+    let report = tree.check();
+    let unknown = report["unknown"].to_string();
+    assert!(unknown.contains("/etc/containerd/conf.d: has more than 65536 entries"), "{unknown}");
+}
+
+#[test]
+fn thousands_of_wrong_lines_take_no_longer_each_than_one() {
+    let time = |lines: usize| {
+        let tree = Tree::new();
+        let unit = format!("[Service]\nExecStart=/usr/bin/containerd\n{}", "no sign\n".repeat(lines));
+        tree.file("/usr/lib/systemd/system/containerd.service", unit);
+        let begin = Instant::now();
+        finished(tree.command(&["check", "--format", "json"]));
+        begin.elapsed()
+    };
+    // twenty times the lines; where each looked at all others, that would take four hundred times as long
+    let (few, many) = (time(250), time(5000));
+    assert!(many < few * 100, "{few:?} for 250, {many:?} for 5000");
+}
+
+#[test]
 fn replies_that_are_garbage_are_named() {
     for text in ["{", "nonsense", "[]", "null", "{\"runtimeName\": 7}", "\u{1b}[31m"] {
         let tree = Tree::new();

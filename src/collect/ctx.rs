@@ -7,7 +7,7 @@ use crate::names;
 use crate::node::{Entry, FileKind, Node};
 use crate::resolve::{Collected, Variant};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -18,11 +18,20 @@ pub(crate) struct Ctx<'a> {
     pub(crate) sources: Sources,
     pub(super) facts: Vec<Fact>,
     pub(super) problems: Vec<Problem>,
+    told: BTreeSet<(Place, String)>,
     pub(super) kept: Vec<Rc<dyn fmt::Debug>>,
     unreadable: BTreeMap<String, Why>,
     /// What was read and listed: once in a run, so that all of it is one moment's.
     files: BTreeMap<String, Known<Captured>>,
     listings: BTreeMap<String, Known<Listing>>,
+    defaults: Vec<Shown>,
+}
+
+/// A documented default that was shown before; looking for an equal text reads all of it.
+struct Shown {
+    name: String,
+    text: &'static str,
+    id: SourceId,
 }
 
 /// The captured listing and its entries, sorted by bytes.
@@ -36,10 +45,12 @@ impl<'a> Ctx<'a> {
             sources: Sources::default(),
             facts: Vec::new(),
             problems: Vec::new(),
+            told: BTreeSet::new(),
             kept: Vec::new(),
             unreadable: BTreeMap::new(),
             files: BTreeMap::new(),
             listings: BTreeMap::new(),
+            defaults: Vec::new(),
         }
     }
 
@@ -142,7 +153,7 @@ impl<'a> Ctx<'a> {
 
     pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>) {
         let problem = Problem { place, message: message.into() };
-        if !self.problems.contains(&problem) {
+        if self.told.insert((place, problem.message.clone())) {
             self.problems.push(problem);
         }
     }
@@ -242,6 +253,12 @@ impl Reader for Ctx<'_> {
     }
 
     fn default(&mut self, name: &str, text: &'static str) -> SourceId {
-        self.sources.add(name, Kind::Default, text)
+        let same = |known: &&Shown| std::ptr::eq(known.text, text) && known.name == name;
+        if let Some(known) = self.defaults.iter().find(same) {
+            return known.id;
+        }
+        let id = self.sources.add(name, Kind::Default, text);
+        self.defaults.push(Shown { name: name.to_owned(), text, id });
+        id
     }
 }

@@ -2,6 +2,7 @@
 
 mod cgroups;
 mod facts;
+mod setup;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
@@ -104,6 +105,7 @@ pub(crate) fn collect(
         let live = now.map(|now| now.outcome(ctx, minor, &host));
         let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
         facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
+        facts.push(setup::refusals(&outcome.config, minor));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)

@@ -66,7 +66,9 @@ fn push(labels: &mut Vec<Label>, place: Place, text: String) {
 /// Fixes whose `when` is true; edits come later.
 pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
     let row = view.row.map(|(index, _)| index);
-    let again = row.and_then(|index| row_again(view, index));
+    let again = row
+        .filter(|_| rule.told.fixes.iter().any(|fix| fix.action.is_some()))
+        .and_then(|index| row_again(view, index));
     let of_row = |at: Ref| if matches!(at, Ref::Cell(_)) { row } else { None };
     let value = |to: &To| match to {
         To::Value(value) => value.clone(),
@@ -104,10 +106,10 @@ pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
 
 fn row_again(view: &View<'_>, index: usize) -> Option<(Value, usize)> {
     let rows = &view.facts.get(view.each?).rows;
-    let first = |row: &Vec<crate::resolve::InForce>| row.first().and_then(|cell| cell.value.is().cloned());
-    let own = first(rows.get(index)?)?;
-    let before = rows[..index].iter().filter(|row| first(row).as_ref() == Some(&own)).count();
-    Some((own, before))
+    let first = |at: usize| rows.get(at)?.first()?.value.is();
+    let own = first(index)?;
+    let before = (0..index).filter(|at| first(*at) == Some(own)).count();
+    Some((own.clone(), before))
 }
 
 /// Facts that decided, with their values. The first column says which row; versions are left out:

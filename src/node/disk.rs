@@ -13,6 +13,11 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+/// The most entries that are taken of a directory.
+pub(super) const ENTRIES: usize = 65_536;
+/// What listing a directory with more of them gives.
+pub(super) const TOO_MANY: Errno = Errno::E2BIG;
+
 pub(super) struct Disk {
     dir: PathBuf,
     /// `None` for `/`: the kernel's own resolution is what daemons use too.
@@ -140,7 +145,8 @@ impl Disk {
         Ok(String::from_utf8_lossy(&bytes).lines().next().map(str::to_owned))
     }
 
-    /// Names below a directory, sorted by bytes, without `.` and `..`.
+    /// Names below a directory, sorted by bytes, without `.` and `..`; an error where there are more
+    /// than [`ENTRIES`].
     pub(super) fn list(&self, path: &str) -> Result<Vec<Entry>, Errno> {
         let mut dir = Dir::from_fd(self.at(path, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?)?;
         let mut found = Vec::new();
@@ -149,6 +155,9 @@ impl Disk {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name == "." || name == ".." {
                 continue;
+            }
+            if found.len() == ENTRIES {
+                return Err(TOO_MANY);
             }
             let kind = entry.file_type().map(|t| match t {
                 nix::dir::Type::Directory => FileKind::Dir,

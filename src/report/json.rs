@@ -3,7 +3,7 @@
 use super::{Quiet, Report, Style};
 use crate::fact::Value;
 use crate::finding::{Edit, Finding, Fix, Label, Op};
-use crate::text::{Place, Sources, position};
+use crate::text::{Place, Sources, Span};
 use serde_json::{Map, Value as Json, json};
 use std::io;
 
@@ -86,7 +86,8 @@ fn label(sources: &Sources, label: &Label, primary: bool) -> Json {
 /// Source, line and column of the beginning and, exclusive, of the end.
 pub(super) fn place(sources: &Sources, place: Place) -> Map<String, Json> {
     let source = sources.get(place.source);
-    let (start, end) = (sources.position(place), position(&source.text, place.span.end));
+    let end = Place { span: Span::new(place.span.end, place.span.end), ..place };
+    let (start, end) = (sources.position(place), sources.position(end));
     let mut map = Map::new();
     map.insert("source".into(), source.name.clone().into());
     map.insert("line".into(), start.line.into());

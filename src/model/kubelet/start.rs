@@ -39,7 +39,12 @@ pub struct Outcome {
 impl Start {
     /// Reads the files that a command line names; relative paths begin at `directory`. `variable`
     /// tells whether the environment has [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>, directory: &str) -> Start {
+    pub fn read(
+        reader: &mut dyn Reader,
+        args: Vec<Argument>,
+        variable: Known<bool>,
+        directory: &str,
+    ) -> Start {
         let absolute = |path: String| match path.starts_with('/') {
             true => path,
             false => format!("{}/{path}", directory.trim_end_matches('/')),

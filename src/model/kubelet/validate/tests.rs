@@ -284,7 +284,12 @@ fn what_the_cgroups_of_the_host_decide() {
         ("failCgroupV1: true", 31, Some(false), "cgroup v1 support is in maintenance mode"),
         ("failCgroupV1: true", 31, None, "? failCgroupV1"),
         ("singleProcessOOMKill: false", 31, Some(false), "ok"),
-        ("singleProcessOOMKill: false", 32, Some(false), "singleProcessOOMKill must not be false"),
+        (
+            "singleProcessOOMKill: false",
+            32,
+            Some(false),
+            "singleProcessOOMKill must not be explicitly set to false",
+        ),
         ("singleProcessOOMKill: false", 32, Some(true), "ok"),
         ("singleProcessOOMKill: false", 32, None, "? singleProcessOOMKill"),
         ("singleProcessOOMKill: true", 32, Some(false), "ok"),
