@@ -164,8 +164,7 @@ fn value_of_secret(line: &str) -> (String, Option<Open>) {
         out.push_str(space);
         // a switch on a command line in quotes: the text goes on with the next flag
         let word = value.split([' ', '\t', '"', '\'']).next().unwrap_or_default();
-        let is_flag = before.strip_suffix(key).is_some_and(|before| before.ends_with("--"));
-        if is_flag && ["true", "false"].contains(&word) {
+        if key.starts_with("--") && ["true", "false"].contains(&word) {
             out.push_str(word);
             rest = &value[word.len()..];
             continue;
