@@ -7,6 +7,7 @@ pub mod decode;
 mod defaults;
 mod duration;
 pub mod effective;
+mod fields;
 mod files;
 pub mod flags;
 pub mod gates;

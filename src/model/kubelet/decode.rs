@@ -217,7 +217,10 @@ impl Decoder<'_> {
 
     fn say(&mut self, path: &Path, tree: &Tree, value: Value) {
         let said = Said { value, origin: tree.origin.clone() };
-        let statements = self.into.said.entry(path.clone()).or_insert_with(|| tree.over.clone());
+        let statements = self.into.said.entry(path);
+        if statements.is_empty() {
+            statements.clone_from(&tree.over);
+        }
         if statements.last() == Some(&said) {
             return;
         }

@@ -1,5 +1,7 @@
 //! A whole KubeletConfiguration as it is in force: for each field what was said of it, in order.
 
+use super::defaults::Defaults;
+use super::fields::Fields;
 use crate::fact::{Known, Origin, Said, Value, Why};
 use crate::text::Place;
 use std::collections::BTreeMap;
@@ -10,8 +12,10 @@ pub type Path = Vec<String>;
 /// What is in force, and what it overrode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effective {
-    /// Statements, weakest first: the last is in force. Fields that hold their zero value have none.
-    pub(super) said: BTreeMap<Path, Vec<Said>>,
+    /// Statements, weakest first: the last is in force.
+    pub(super) said: Fields,
+    /// What holds where nothing is said; none before a source that could not be read.
+    pub(super) defaults: Option<Defaults>,
     /// A source that could not be read: what nothing after it says is not known.
     pub(super) covered: Option<Why>,
     /// Maps that are written, were they empty: where their keys stand.
@@ -45,6 +49,19 @@ impl Effective {
             }
             _ => Known::Is(said.to_vec()),
         }
+    }
+
+    /// Writes out all defaults, as what drop-ins are laid over holds them.
+    pub(super) fn with_defaults(mut self) -> Effective {
+        if let Some(defaults) = self.defaults.take() {
+            for (path, default) in defaults.all() {
+                let said = self.said.entry(path);
+                if said.is_empty() {
+                    said.push(default.clone());
+                }
+            }
+        }
+        self
     }
 
     /// All statements about a field, weakest first.
@@ -91,19 +108,19 @@ impl Effective {
     /// The entries of a map with what was said of each, by key. Maps are never part covered: of one
     /// that an unread source may have set nothing is known.
     pub fn entries(&self, path: &[&str]) -> Known<Vec<(&str, &Said)>> {
-        let mut found = Vec::new();
-        for (at, said) in &self.said {
-            if let [outer @ .., key] = at.as_slice()
-                && outer.iter().map(String::as_str).eq(path.iter().copied())
-                && let Some(last) = said.last()
-            {
-                found.push((key.as_str(), last));
+        if let Some(why) = &self.covered {
+            return Known::Unknown(why.clone());
+        }
+        let said = self.said.below(path).into_iter().filter_map(|(key, said)| Some((key, said.last()?)));
+        let mut found: Vec<(&str, &Said)> = said.collect();
+        let defaults = self.defaults.iter().flat_map(Defaults::all);
+        for (at, said) in defaults.filter(|(at, _)| at.len() == path.len() + 1 && at.starts_with(path)) {
+            let key = at[path.len()];
+            if let Err(place) = found.binary_search_by(|(known, _)| (*known).cmp(key)) {
+                found.insert(place, (key, said));
             }
         }
-        match &self.covered {
-            Some(why) => Known::Unknown(why.clone()),
-            None => Known::Is(found),
-        }
+        Known::Is(found)
     }
 
     /// Where the value in force was said.
@@ -112,8 +129,8 @@ impl Effective {
     }
 
     fn find(&self, path: &[&str]) -> Option<&[Said]> {
-        let path: Path = path.iter().map(|name| (*name).to_owned()).collect();
-        self.said.get(&path).map(Vec::as_slice)
+        let said = self.said.get(path).map(Vec::as_slice).filter(|said| !said.is_empty());
+        said.or_else(|| self.defaults.as_ref()?.get(path))
     }
 
     fn or_zero<T: Default>(&self, path: &[&str], read: impl FnOnce(&Value) -> T) -> Known<T> {

@@ -49,9 +49,9 @@ impl Writer<'_> {
     }
 
     fn map(&self, path: &Path) -> Option<Tree> {
-        let below = self.config.said.range(path.clone()..).take_while(|(at, _)| at.starts_with(path));
+        let below = self.config.said.below(path).into_iter();
         let entries: BTreeMap<String, Tree> =
-            below.filter_map(|(at, said)| Some((at.get(path.len())?.clone(), leaf(said, None)?))).collect();
+            below.filter_map(|(key, said)| Some((key.to_owned(), leaf(said, None)?))).collect();
         let written = self.config.maps.contains_key(path);
         (written || !entries.is_empty()).then(|| map_of(entries))
     }

@@ -3,7 +3,7 @@
 //! pkg/kubelet/kubeletconfig/configfiles; measured on 1.28.15, 1.31.14, 1.34.9 and 1.36.3.
 
 use super::decode::{Decoder, Ignored, Keys, Reason, absolute_paths};
-use super::defaults::Fill;
+use super::defaults::{Fill, Table};
 use super::effective::{Effective, Refusal, Stage};
 use super::files::{DropIns, File};
 use super::internal;
@@ -12,6 +12,7 @@ use crate::fact::{Known, Layer, Origin, Said, Value, Why};
 use crate::model::Reader;
 use crate::model::containerd::paths;
 use crate::text::{Place, line_span};
+use std::sync::Arc;
 
 const API: &str = "kubelet.config.k8s.io/v1beta1";
 const KIND: &str = "KubeletConfiguration";
@@ -34,23 +35,23 @@ pub(super) struct Inputs<'a> {
     pub drop_ins: Option<&'a DropIns>,
     /// Whether the environment has [`DROP_IN_VARIABLE`].
     pub variable: &'a Known<bool>,
-    /// What labels point at where no file says anything.
-    pub near: Option<Place>,
+    /// What holds where nothing is said.
+    pub defaults: &'a Arc<Table>,
 }
 
 /// Loads the file and merges the drop-ins as a version does it.
 pub(super) fn load(reader: &mut dyn Reader, inputs: &Inputs<'_>, minor: u32) -> Loading {
     let mut loading = Loading::default();
-    let mut fill = Fill { reader, minor, near: inputs.near };
+    let fill = Fill { table: Arc::clone(inputs.defaults), minor };
     let stopped = match inputs.base {
-        Some((file, said)) => base(&mut loading, file, said, &mut fill),
+        Some((file, said)) => base(&mut loading, file, said, &fill),
         None => {
             fill.flags(&mut loading.config);
             Ok(())
         }
     };
     let stopped = stopped.and_then(|()| match inputs.drop_ins {
-        Some(drop_ins) => merge(&mut loading, drop_ins, inputs, &mut fill),
+        Some(drop_ins) => merge(reader, &mut loading, drop_ins, inputs, &fill),
         None => Ok(()),
     });
     loading.refusal = stopped.err().map(|refusal| *refusal);
@@ -61,15 +62,14 @@ fn refuse<T>(stage: Stage, place: Place, layer: Layer, message: String) -> Resul
     Err(Box::new(Refusal { stage, message, origin: Origin::new(layer, place), missing: false }))
 }
 
-fn base(loading: &mut Loading, file: &File, said: Place, fill: &mut Fill<'_>) -> Result<(), Box<Refusal>> {
+fn base(loading: &mut Loading, file: &File, said: Place, fill: &Fill) -> Result<(), Box<Refusal>> {
     let at = |span| file.at(span).unwrap_or(said);
     match (&file.text, &file.loaded) {
         (Known::Unknown(why), _) => {
             loading.config.covered = Some(why.clone());
             Ok(())
         }
-        (Known::Is(text), Some(Ok(loaded))) => {
-            fill.near = file.at(line_span(&text.text, 1));
+        (Known::Is(_), Some(Ok(loaded))) => {
             decode_file(loading, file, loaded, fill, Stage::ConfigLoad, Layer::File)?;
             Ok(())
         }
@@ -92,7 +92,7 @@ fn decode_file(
     loading: &mut Loading,
     file: &File,
     loaded: &Loaded,
-    fill: &mut Fill<'_>,
+    fill: &Fill,
     stage: Stage,
     layer: Layer,
 ) -> Result<(), Box<Refusal>> {
@@ -107,7 +107,6 @@ fn decode_file(
     loading.ignored.extend(ignored);
     tell(loading, loaded, layer);
     fill.file(&mut loading.config);
-    fill.eviction(&mut loading.config);
     absolute_paths(&mut loading.config, paths::dir(&file.path), layer);
     Ok(())
 }
@@ -162,10 +161,11 @@ fn kind_of(file: &File, root: &Tree, stage: Stage, layer: Layer, wanted: bool) -
 }
 
 fn merge(
+    reader: &mut dyn Reader,
     loading: &mut Loading,
     drop_ins: &DropIns,
     inputs: &Inputs<'_>,
-    fill: &mut Fill<'_>,
+    fill: &Fill,
 ) -> Result<(), Box<Refusal>> {
     let (dir, place) = &drop_ins.dir;
     if fill.minor < 30 {
@@ -187,7 +187,7 @@ fn merge(
         return refuse(Stage::DropIn, *place, Layer::Flag, format!("{path} {what}"));
     }
     match fill.minor {
-        ..29 => over_everything(loading, drop_ins, fill)?,
+        ..29 => over_everything(reader, loading, drop_ins, fill.minor)?,
         29..32 => over_internal(loading, drop_ins, fill)?,
         _ => over_file(loading, drop_ins, fill)?,
     }
@@ -217,9 +217,10 @@ fn readable(file: &File, stop: Place) -> Result<Known<&Loaded>, Box<Refusal>> {
 
 /// 1.28: every drop-in is a whole configuration with all its defaults; what is not zero in it wins.
 fn over_everything(
+    reader: &mut dyn Reader,
     loading: &mut Loading,
     drop_ins: &DropIns,
-    fill: &mut Fill<'_>,
+    minor: u32,
 ) -> Result<(), Box<Refusal>> {
     for file in &drop_ins.files {
         let loaded = match readable(file, drop_ins.dir.1)? {
@@ -231,12 +232,13 @@ fn over_everything(
             Known::Absent(_) => continue,
         };
         let mut own = Loading::default();
-        fill.near = file.text.is().map(|text| Place { source: text.id, span: line_span(&text.text, 1) });
+        let near = file.text.is().map(|text| Place { source: text.id, span: line_span(&text.text, 1) });
+        let fill = &Fill { table: Table::new(reader, near), minor };
         decode_file(&mut own, file, loaded, fill, Stage::DropIn, Layer::DropIn)?;
         loading.ignored.append(&mut own.ignored);
-        loading.config.maps.extend(own.config.maps);
-        loading.config.elements.extend(own.config.elements);
-        for (path, mut said) in own.config.said {
+        loading.config.maps.append(&mut own.config.maps);
+        loading.config.elements.append(&mut own.config.elements);
+        for (path, mut said) in own.config.with_defaults().said {
             let Some(Said { value, mut origin }) = said.pop() else { continue };
             let zero = match &value {
                 Value::Bool(is) => !is,
@@ -252,21 +254,23 @@ fn over_everything(
                 continue;
             }
             origin.layer = Layer::DropIn;
-            loading.config.said.entry(path).or_default().push(Said { value, origin });
+            loading.config.said.entry(&path).push(Said { value, origin });
         }
     }
     Ok(())
 }
 
 /// 1.29 to 1.31: drop-ins are laid over the internal object and read into it again.
-fn over_internal(loading: &mut Loading, drop_ins: &DropIns, fill: &mut Fill<'_>) -> Result<(), Box<Refusal>> {
+fn over_internal(loading: &mut Loading, drop_ins: &DropIns, fill: &Fill) -> Result<(), Box<Refusal>> {
+    loading.config = std::mem::take(&mut loading.config).with_defaults();
     let mut merged = internal::tree(&loading.config, Keys::Internal, fill.minor);
     patches(loading, drop_ins, &mut merged, fill.minor)?;
     unmarshal(loading, &merged, Keys::Internal, fill.minor)
 }
 
 /// 1.32 and later: drop-ins are laid over the file with its defaults; then defaults again.
-fn over_file(loading: &mut Loading, drop_ins: &DropIns, fill: &mut Fill<'_>) -> Result<(), Box<Refusal>> {
+fn over_file(loading: &mut Loading, drop_ins: &DropIns, fill: &Fill) -> Result<(), Box<Refusal>> {
+    loading.config = std::mem::take(&mut loading.config).with_defaults();
     let mut merged = internal::tree(&loading.config, Keys::Folded, fill.minor);
     patches(loading, drop_ins, &mut merged, fill.minor)?;
     loading.config = Effective {
@@ -276,7 +280,7 @@ fn over_file(loading: &mut Loading, drop_ins: &DropIns, fill: &mut Fill<'_>) -> 
     };
     unmarshal(loading, &merged, Keys::Folded, fill.minor)?;
     if loading.config.covered.is_none() {
-        fill.file(&mut loading.config);
+        fill.again(&mut loading.config);
     }
     Ok(())
 }

@@ -51,11 +51,11 @@ impl Field {
 }
 
 /// The field of a path and the first version that has it; for the key of a map the map.
-pub(super) fn find(path: &[String]) -> Option<(&'static Field, u32)> {
+pub(super) fn find(path: &[impl AsRef<str>]) -> Option<(&'static Field, u32)> {
     let mut fields = FIELDS;
     let mut since = 0;
     for name in path {
-        let field = fields.iter().find(|field| field.name == name)?;
+        let field = fields.iter().find(|field| field.name == name.as_ref())?;
         since = since.max(field.since);
         match field.kind {
             Kind::Struct(inner) => fields = inner,

@@ -86,7 +86,7 @@ fn lay(config: &mut Effective, path: Path, setting: &Setting) {
             }
             // a map is replaced, gates are set one by one
             if setting.flag.kind != FlagKind::Gates {
-                config.said.retain(|at, _| {
+                config.said.retain(|at| {
                     !(at.len() == path.len() + 1 && at.starts_with(&path))
                         || by_key.contains_key(at[path.len()].as_str())
                 });
@@ -106,5 +106,5 @@ fn lay(config: &mut Effective, path: Path, setting: &Setting) {
 }
 
 fn push(config: &mut Effective, path: Path, said: Said) {
-    config.said.entry(path).or_default().push(said);
+    config.said.entry(&path).push(said);
 }

@@ -1,6 +1,7 @@
 //! One start of the kubelet: what its command line and files come to in a version.
 
 use super::decode::Ignored;
+use super::defaults::Table;
 use super::effective::{Effective, Refusal};
 use super::files::{DropIns, File, drop_ins};
 use super::flags;
@@ -11,6 +12,7 @@ use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
 use crate::model::unit::Argument;
 use crate::text::{Place, Span, line_span};
+use std::sync::Arc;
 
 /// A start with all that it reads, before any version is known.
 #[derive(Debug)]
@@ -19,6 +21,7 @@ pub struct Start {
     base: Option<(File, Place)>,
     drop_ins: Option<DropIns>,
     variable: Known<bool>,
+    defaults: Arc<Table>,
 }
 
 /// What a version makes of a start.
@@ -51,7 +54,7 @@ impl Start {
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
         let base = named("config").map(|(path, said)| (File::base(reader, &absolute(path)), said));
         let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &absolute(dir), said));
-        Start { args, base, drop_ins, variable }
+        Start::of(reader, args, base, drop_ins, variable)
     }
 
     /// A start of which only the file is known, found in a usual place; `dir` is a directory of
@@ -64,7 +67,19 @@ impl Start {
             _ => None,
         };
         let base = said.map(|said| (file, said));
-        Start { args: Vec::new(), base, drop_ins, variable: Known::ABSENT }
+        Start::of(reader, Vec::new(), base, drop_ins, Known::ABSENT)
+    }
+
+    fn of(
+        reader: &mut dyn Reader,
+        args: Vec<Argument>,
+        base: Option<(File, Place)>,
+        drop_ins: Option<DropIns>,
+        variable: Known<bool>,
+    ) -> Start {
+        let first = base.as_ref().and_then(|(file, _)| file.at(first_line(file)?));
+        let defaults = Table::new(reader, first.or(args.first().map(|arg| arg.place)));
+        Start { args, base, drop_ins, variable, defaults }
     }
 
     /// Path of the file of `--config` and where it is named.
@@ -107,7 +122,7 @@ impl Start {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
             variable: &self.variable,
-            near: self.args.first().map(|word| word.place),
+            defaults: &self.defaults,
         };
         let loading = merge::load(reader, &inputs, minor);
         let command = settings::read(&self.args, minor);

@@ -373,10 +373,10 @@ proptest! {
         v2 in any::<Option<bool>>(),
     ) {
         let mut config = config("", 36);
-        let origin = config.said.values().next().unwrap()[0].origin.clone();
+        let origin = config.origin(&["cgroupDriver"]).unwrap().clone();
         let mut say = |path: Vec<String>, value| {
             let said = Said { value, origin: Origin::new(Layer::File, origin.place) };
-            config.said.entry(path).or_default().push(said);
+            config.said.entry(&path).push(said);
         };
         for (index, value) in values {
             say(vec![super::super::schema::FIELDS[index].name.to_owned()], value);
