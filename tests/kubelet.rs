@@ -95,7 +95,7 @@ fn outcome(case: &Json, version: &str) -> Outcome {
         _ => Known::Is(false),
     };
     let minor = version.split('.').nth(1).unwrap().parse().unwrap();
-    start.outcome(&mut node, minor, &Host { cgroup_v2: v2, swap: Known::Is(false) })
+    start.outcome(&mut node, &[minor], &Host { cgroup_v2: v2, swap: Known::Is(false) })
 }
 
 fn as_json(value: &Value) -> Json {

@@ -191,7 +191,7 @@ fn binaries(ctx: &Ctx, facts: &mut [Fact]) {
         };
         let cell =
             missing.map(|missing| vec![Said { value: Value::Bool(missing), origin: said.origin.clone() }]);
-        std::sync::Arc::make_mut(row).push(("binary_missing", cell));
+        Arc::make_mut(row).push(("binary_missing", cell));
     }
 }
 

@@ -100,9 +100,9 @@ pub(crate) fn collect(
     let of_start = facts::of_start(next);
     let mut variants = Vec::new();
     for generation in generations {
-        let minor = generation.minor;
-        let outcome = next.outcome(ctx, minor, &host);
-        let live = now.map(|now| now.outcome(ctx, minor, &host));
+        let (minor, minors) = (generation.minor, generation.minors());
+        let outcome = next.outcome(ctx, &minors, &host);
+        let live = now.map(|now| now.outcome(ctx, &minors, &host));
         let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
         facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
         facts.push(setup::refusals(&outcome.config, minor));

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// A fixture as far as it matters here.
-pub struct Shown {
+pub(crate) struct Shown {
     pub name: String,
     pub root: PathBuf,
     pub traps: BTreeSet<u32>,
@@ -39,7 +39,7 @@ const SILENT: [(&str, &str); 2] = [
 ];
 
 /// What is missing, one line each.
-pub fn gaps(nodes: &[Shown]) -> Vec<String> {
+pub(crate) fn gaps(nodes: &[Shown]) -> Vec<String> {
     let mut gaps = Vec::new();
     let found = |name: &str| nodes.iter().any(|n| n.name == name && !n.expected.is_empty());
     for trap in 1..=TRAPS {

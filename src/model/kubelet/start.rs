@@ -4,10 +4,9 @@ use super::decode::Ignored;
 use super::effective::{Effective, Refusal};
 use super::files::{DropIns, File, drop_ins};
 use super::flags;
-use super::gates;
 use super::merge::{self, Inputs};
 use super::settings;
-use super::validate::{Host, validate};
+use super::validate::{Host, judge};
 use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
 use crate::model::unit::Argument;
@@ -100,8 +99,10 @@ impl Start {
         self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
-    /// What a version (minor of 1.x) makes of it.
-    pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, host: &Host) -> Outcome {
+    /// What a version makes of it; `minors` of 1.x are those that it may be, and the first stands for
+    /// all that follow the same steps.
+    pub fn outcome(&self, reader: &mut dyn Reader, minors: &[u32], host: &Host) -> Outcome {
+        let minor = minors.first().copied().unwrap_or_default();
         let inputs = Inputs {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
@@ -125,12 +126,7 @@ impl Start {
         }
         let mut config = loading.config;
         settings::over(&mut config, &command.line);
-        let mut verdict = gates::check(&config, minor);
-        if verdict.refusals.is_empty() {
-            let more = validate(&config, minor, host);
-            verdict.refusals.extend(more.refusals);
-            verdict.unclear.extend(more.unclear);
-        }
+        let verdict = judge(&config, minors, host);
         outcome.refusals.extend(verdict.refusals);
         outcome.unclear.extend(verdict.unclear);
         outcome.config = Known::Is(config);
