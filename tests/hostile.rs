@@ -146,7 +146,11 @@ fn links_out_of_the_root_lead_nowhere() {
         let tree = Tree::new();
         symlink(&target, tree.clear(CONFIG)).unwrap();
         let output = finished(tree.command(&["check", "--format", "json", "-v", "--fail-on", "never"]));
-        assert!(!String::from_utf8_lossy(&output.stdout).contains("beyond-this-root"), "{}", target.display());
+        assert!(
+            !String::from_utf8_lossy(&output.stdout).contains("beyond-this-root"),
+            "{}",
+            target.display()
+        );
     }
 }
 
