@@ -67,7 +67,7 @@ fn push(labels: &mut Vec<Label>, place: Place, text: String) {
 pub(super) fn fixes(rule: &Rule, view: &View<'_>) -> Vec<Fix> {
     let row = view.row.map(|(index, _)| index);
     let again = row
-        .filter(|_| rule.fixes.iter().any(|fix| fix.action.is_some()))
+        .filter(|_| rule.told.fixes.iter().any(|fix| fix.action.is_some()))
         .and_then(|index| row_again(view, index));
     let of_row = |at: Ref| if matches!(at, Ref::Cell(_)) { row } else { None };
     let value = |to: &To| match to {

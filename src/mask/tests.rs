@@ -10,6 +10,7 @@ fn secrets_are_covered_and_nothing_moves() {
         ("endpoint = [\"https://me:pw@host/v2\"]", "endpoint = [\"https://xx:xx@host/v2\"]"),
         ("token = \"\\u00e9z\"", "token = \"\\u0000x\""),
         ("SystemdCgroup = true", "SystemdCgroup = true"),
+        ("for \"--anonymous-auth\" flag: x", "for \"--anonymous-auth\" flag: x"),
         ("Environment=API_TOKEN=abc", "Environment=API_TOKEN=xxx"),
         ("authorization: Bearer abc\n", "authorization: xxxxxx xxx\n"),
         ("--bootstrap-token=ab.cd", "--bootstrap-token=xx.xx"),
