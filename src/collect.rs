@@ -166,7 +166,12 @@ fn kubelet_command(ctx: &mut Ctx, command: Known<command::Command>) -> Known<kub
             Some(_) => command.variable(ctx, DROP_IN_VARIABLE).map(|_| true),
             None => Known::ABSENT,
         };
-        kubelet::Command { args, variable }
+        let relative = ["config", "config-dir"]
+            .into_iter()
+            .filter_map(|name| flags::value(&args, name))
+            .any(|(path, _)| !path.is_empty() && !path.starts_with('/'));
+        let directory = if relative { command.directory(ctx) } else { "/".to_owned() };
+        kubelet::Command { args, variable, directory }
     })
 }
 

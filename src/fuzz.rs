@@ -13,14 +13,21 @@ use crate::version::Version;
 use crate::{collect, config, fix, mask, node, rule, suppress};
 use std::cmp::Ordering;
 
+mod boot;
+
+pub use boot::{boot_files, crio_conf, daemon_json};
+
 /// A reader for tests: by name, with what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
 pub const TARGETS: &[Target] = &[
+    ("boot", boot_files),
     ("buildinfo", buildinfo),
     ("config", nodevet_toml),
     ("containerd", containerd_config),
     ("cri", cri),
+    ("crio", crio_conf),
+    ("docker", daemon_json),
     ("edit", edit),
     ("expr", expression),
     ("mask", masked),

@@ -173,6 +173,13 @@ fn value_of_secret(line: &str) -> (String, Option<Open>) {
         let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         let (space, value) = rest.split_at(blank);
         out.push_str(space);
+        // a switch on a command line in quotes: the text goes on with the next flag
+        let word = value.split([' ', '\t', '"', '\'']).next().unwrap_or_default();
+        if key.starts_with("--") && ["true", "false"].contains(&word) {
+            out.push_str(word);
+            rest = &value[word.len()..];
+            continue;
+        }
         let (end, more) = value_end(value);
         // a section of the kubelet's file has this name
         let section = value.trim().is_empty() && key.eq_ignore_ascii_case("authorization");

@@ -121,20 +121,31 @@ struct Resolved<'a> {
     when: When,
     /// By the number of the fact.
     known: Vec<Vec<(&'a What, Arc<InForce>)>>,
+    /// The names of the last variant, in its order.
+    last: Vec<(&'static str, Option<FactId>)>,
     /// By their addresses, which stay while the facts are borrowed.
     rows: BTreeMap<*const Row, Cells>,
 }
 
 impl<'a> Resolved<'a> {
     fn new(when: When) -> Resolved<'a> {
-        Resolved { when, known: vec![Vec::new(); names::COUNT], rows: BTreeMap::new() }
+        Resolved { when, known: vec![Vec::new(); names::COUNT], last: Vec::new(), rows: BTreeMap::new() }
     }
 
     /// What is in force of the facts of a collector.
     fn lay(&mut self, facts: &'a [Fact]) -> Vec<(FactId, Arc<InForce>)> {
-        let declared = facts.iter().filter_map(|fact| Some((names::find(fact.name)?, &fact.what)));
         let mut laid = Vec::with_capacity(facts.len());
-        for (id, what) in declared {
+        for (index, fact) in facts.iter().enumerate() {
+            // variants say their facts in one order
+            let id = match self.last.get(index) {
+                Some((name, id)) if std::ptr::eq(*name, fact.name) => *id,
+                _ => names::find(fact.name),
+            };
+            match self.last.get_mut(index) {
+                Some(last) => *last = (fact.name, id),
+                None => self.last.push((fact.name, id)),
+            }
+            let (Some(id), what) = (id, &fact.what) else { continue };
             let found = self.known[id.index()].iter().rev().find(|(other, _)| *other == what);
             let in_force = match found {
                 Some((_, in_force)) => Arc::clone(in_force),

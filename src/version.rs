@@ -24,10 +24,12 @@ impl Version {
         let body = body.strip_prefix('v').unwrap_or(body);
         let end = body.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(body.len());
         let (head, tail) = body.split_at(end);
-        let mut numbers: Vec<u32> =
-            head.trim_end_matches('.').split('.').take(3).map(|n| n.parse().ok()).collect::<Option<_>>()?;
+        let mut numbers: Vec<u32> = Vec::with_capacity(3);
+        for number in head.trim_end_matches('.').split('.').take(3) {
+            numbers.push(number.parse().ok()?);
+        }
         let pre = tail.trim_start_matches(['-', '~', '.']);
-        let pre = ["alpha", "beta", "rc"].iter().any(|p| pre.starts_with(p));
+        let pre = !pre.is_empty() && ["alpha", "beta", "rc"].iter().any(|p| pre.starts_with(p));
         let pre = pre.then(|| {
             let tail = tail.trim_start_matches(['-', '~', '.']);
             let end = tail.find(['+', '-', '~']).unwrap_or(tail.len());

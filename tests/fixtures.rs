@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod covered;
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -55,7 +57,24 @@ fn main() -> ExitCode {
         cases.iter().cloned().map(|dir| Trial::test(name(&dir), move || node(&dir))).collect();
     trials.push(Trial::test("every trap has a twin", move || twins(&names)));
     trials.push(Trial::test("every rule finds something", every_rule));
+    trials.push(Trial::test("every trap and every surprise has its node", covered));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn covered() -> Result<(), Failed> {
+    let mut nodes = Vec::new();
+    for dir in cases() {
+        let case: Case = toml::from_str(&fs::read_to_string(dir.join("case.toml"))?)?;
+        nodes.push(covered::Shown {
+            name: name(&dir),
+            root: dir.join("root"),
+            traps: case.traps,
+            shows: case.shows,
+            expected: fs::read_to_string(dir.join("expected.txt"))?,
+        });
+    }
+    let gaps = covered::gaps(&nodes);
+    if gaps.is_empty() { Ok(()) } else { Err(gaps.join("\n").into()) }
 }
 
 fn cases() -> Vec<PathBuf> {

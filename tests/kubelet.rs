@@ -89,13 +89,13 @@ fn outcome(case: &Json, version: &str) -> Outcome {
     });
     // all were run with the variable but this one
     let variable = Known::Is(case["case"] != "e00-noenv");
-    let start = Start::read(&mut node, args.collect(), variable);
+    let start = Start::read(&mut node, args.collect(), variable, "/");
     let v2 = match case["cgroup"].as_str() {
         Some("v2") => Known::Is(true),
         _ => Known::Is(false),
     };
     let minor = version.split('.').nth(1).unwrap().parse().unwrap();
-    start.outcome(&mut node, minor, &Host { cgroup_v2: v2, swap: Known::Is(false) })
+    start.outcome(&mut node, &[minor], &Host { cgroup_v2: v2, swap: Known::Is(false) })
 }
 
 fn as_json(value: &Value) -> Json {

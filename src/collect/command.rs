@@ -16,6 +16,8 @@ pub(crate) struct Command {
     /// With the program's own name; variables replaced.
     pub(crate) arguments: Vec<Argument>,
     environment: Told,
+    /// `WorkingDirectory=` of its unit.
+    directory: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,8 +51,13 @@ pub(crate) fn kubelet(ctx: &mut Ctx, process: &Known<&Process>) -> Kubelet {
             Known::Unknown(Why::NotRunning(format!("kubelet, which {program} starts in its own way")))
         }
     });
+    let directory = next.is().and_then(|unit| unit.directory.clone());
     let running = process.clone().map(|process| {
-        let mut command = of_process(process);
+        let mut command = Command {
+            arguments: process.arguments.clone(),
+            environment: Told::Process(process.pid),
+            directory,
+        };
         command.arguments.drain(..kubelet_in(&command.arguments).unwrap_or(0));
         command
     });
@@ -77,13 +84,15 @@ pub(crate) fn of_unit(ctx: &mut Ctx, name: &str) -> Known<Command> {
         }
         unit.starts(ctx).map(|arguments| {
             let environment = Told::Unit(unit.environment(ctx));
-            Command { arguments, environment }
+            Command { arguments, environment, directory: working_directory(&unit) }
         })
     })
 }
 
-fn of_process(process: &Process) -> Command {
-    Command { arguments: process.arguments.clone(), environment: Told::Process(process.pid) }
+fn working_directory(unit: &unit::Unit) -> Option<String> {
+    let path = unit.property("Service", "WorkingDirectory")?.value.text();
+    let path = path.strip_prefix('-').unwrap_or(path);
+    Some(if path == "~" { "/root".to_owned() } else { path.to_owned() })
 }
 
 /// Whether something else than systemd is known to start daemons.
@@ -102,6 +111,16 @@ impl Command {
     /// The arguments without the program's own name.
     pub(crate) fn words(&self) -> &[Argument] {
         self.arguments.get(1..).unwrap_or_default()
+    }
+
+    /// Where relative paths of its arguments begin: units are started in the root directory where
+    /// they say nothing else.
+    pub(crate) fn directory(&self, ctx: &Ctx) -> String {
+        let own = match &self.environment {
+            Told::Process(pid) => ctx.node.link(&format!("/proc/{pid}/cwd")).is().cloned(),
+            Told::Unit(_) => None,
+        };
+        own.or_else(|| self.directory.clone()).unwrap_or_else(|| "/".to_owned())
     }
 
     /// What the daemon finds in a variable of its environment.

@@ -123,6 +123,7 @@ pub(crate) fn collect(ctx: &mut Ctx, daemon: Daemon) -> Vec<Variant> {
             (Known::Unknown(_) | Known::Absent(_), true) => taken(ctx, name, effective.generation()),
             (said, _) => Fact::one("containerd.version", said.clone()),
         });
+        binaries(ctx, &mut facts);
         add_live(&mut facts, &daemon);
         variants.push(Variant { name: name.clone(), facts });
     }
@@ -173,6 +174,25 @@ fn locate(ctx: &mut Ctx, daemon: &Daemon) -> Main {
     let origin = Origin::new(Layer::Default, Place { source, span: Span::new(0, found.len()) });
     // the embedding program always names its file
     Main { path: found.to_owned(), given: found != DEFAULT, origin }
+}
+
+/// Whether the programs that handlers name by a path are there.
+fn binaries(ctx: &Ctx, facts: &mut [Fact]) {
+    let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
+    let Some(Fact { what: What::Rows(Known::Is(rows)), .. }) = rows else { return };
+    for row in rows {
+        let named = row.iter().find(|(column, _)| *column == "binary_name");
+        let Some(said) = named.and_then(|(_, said)| strongest(said)) else { continue };
+        let Some(path) = said.value.as_text().filter(|path| path.starts_with('/')) else { continue };
+        let missing = match ctx.node.stat(path) {
+            Known::Is(_) => Known::Is(false),
+            Known::Absent(_) => Known::Is(true),
+            Known::Unknown(why) => Known::Unknown(why),
+        };
+        let cell =
+            missing.map(|missing| vec![Said { value: Value::Bool(missing), origin: said.origin.clone() }]);
+        Arc::make_mut(row).push(("binary_missing", cell));
+    }
 }
 
 /// What the daemon answers now counts beside what its files say.

@@ -2,6 +2,7 @@
 
 mod cgroups;
 mod facts;
+mod setup;
 
 use super::ctx::Ctx;
 use crate::fact::{Fact, Known, Why};
@@ -54,6 +55,8 @@ pub(crate) struct Command {
     pub(crate) args: Vec<Argument>,
     /// Whether the environment has the variable that 1.28 and 1.29 want for drop-ins.
     pub(crate) variable: Known<bool>,
+    /// Where relative paths begin.
+    pub(crate) directory: String,
 }
 
 /// `running` is the command line of a live kubelet, `unit` the one its unit would start; absent
@@ -97,11 +100,12 @@ pub(crate) fn collect(
     let of_start = facts::of_start(next);
     let mut variants = Vec::new();
     for generation in generations {
-        let minor = generation.minor;
-        let outcome = next.outcome(ctx, minor, &host);
-        let live = now.map(|now| now.outcome(ctx, minor, &host));
+        let (minor, minors) = (generation.minor, generation.minors());
+        let outcome = next.outcome(ctx, &minors, &host);
+        let live = now.map(|now| now.outcome(ctx, &minors, &host));
         let mut facts = facts::of_outcome(ctx, &outcome, live.as_ref(), minor, near);
         facts.push(cgroups::wanted(ctx, &outcome.config, &host.cgroup_v2));
+        facts.push(setup::refusals(&outcome.config, minor));
         variants.push((generation, of_start.iter().cloned().chain(facts).collect()));
     }
     named(variants)
@@ -126,7 +130,7 @@ fn named(variants: Vec<(Generation, Vec<Fact>)>) -> Vec<Variant> {
 }
 
 fn start(ctx: &mut Ctx, command: Command) -> Start {
-    Start::read(ctx, command.args, command.variable)
+    Start::read(ctx, command.args, command.variable, &command.directory)
 }
 
 /// Without any command line: a file in a usual place, or nothing.

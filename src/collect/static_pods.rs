@@ -26,7 +26,7 @@ pub(crate) fn collect(ctx: &mut Ctx, path: &Known<Said>) {
         }
         files(ctx, &path).map(|files| files.iter().map(|file| row(file, &files)).collect())
     });
-    ctx.say(Fact::rows("static_pods.files", rows));
+    ctx.say(Fact::rows("pods.static", rows));
 }
 
 fn files(ctx: &mut Ctx, path: &str) -> Known<Vec<File>> {

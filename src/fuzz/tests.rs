@@ -6,6 +6,11 @@ use std::ops::Range;
 /// Texts as they should be, by target: what is tried is made of their pieces.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts: &[&str] = match target {
+        "boot" => &[
+            "/swap.img none swap sw,noauto 0 0\nUUID=1-2 none swap sw\nLABEL=\"a b\" none swap\n# x\n",
+            "-net/ipv4/ip_forward = 1\nkernel.panic=10\n; x\n[zram0]\nzram-size = ram / 2\nmount-point=/a\n",
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: &a etcd\n  namespace: 'kube-system'\n",
+        ],
         "config" => {
             &["select = ['NV1']\nfail_on = 'warning'\n[[ignore]]\nrule = 'NV101'\nuntil = 2027-01-01\n"]
         }
@@ -23,6 +28,17 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             "\0\0\0\0\u{6}\n\u{4}\u{8}\u{1}\u{12}\0%zz%41",
             "\n\u{5}0.1.0\u{12}\ncontainerd\u{1a}\u{5}2.1.9\"\u{2}v1",
             "\0\0\0\0\u{1c}\u{12}\u{1a}\n\u{6}config\u{12}\u{10}{\"registry\":null}",
+        ],
+        "crio" => &[
+            "[crio.runtime]\ncgroup_manager = \"cgroupfs\"\nconmon_cgroup = \"pod\"\ndefault_runtime = 'crun'\n",
+            "\u{feff}[crio.runtime.runtimes.runc]\nruntime_path = \"/a/b\"\nmonitor_cgroup = ''\nSystemdCgroup = true\n",
+            "Crio.Runtime.Cgroup_Manager = \"systemd\"\n[crio.runtime.runtimes]\nx = { runtime_type = \"vm\" }\n",
+        ],
+        "docker" => &[
+            "{\"exec-opts\": [\"native.cgroupdriver=systemd\", null], \"log-opts\": {\"a\": \"\\u00e9\\ud83d\\ude00\"}}\n",
+            "\u{feff}{\"daemon\": {\"exec-opts\": [\"Native.CgroupDriver = cgroupfs\"]}, \"cgroup-parent\": \"a.slice\"}",
+            "\u{fffd}\u{fffd}{\0\"\0d\0e\0b\0u\0g\0\"\0:\0t\0r\0u\0e\0}\0",
+            "{\"runtimes\": {\"x\": {\"path\": \"y\"}}, \"default-runtime\": \"x\", \"mtu\": -1.5e3, \"hosts\": []}",
         ],
         "expr" => &[
             "has(host.init) && containerd.version >= version(\"2.1\") || !(\"a\" in cgroup.top)",
@@ -174,7 +190,7 @@ macro_rules! targets {
 }
 
 targets! {
-    buildinfo config containerd cri edit expr mask meta mountinfo rule suppress toml unit version yaml
+    boot buildinfo config containerd cri crio docker edit expr mask meta mountinfo rule suppress toml unit version yaml
 }
 
 #[test]

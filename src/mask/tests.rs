@@ -9,6 +9,8 @@ fn secrets_are_covered_and_nothing_moves() {
         ("{\"identity_token\": \"a\\nb\", \"x\": 1}", "{\"identity_token\": \"x\\nx\", \"x\": 1}"),
         ("endpoint = [\"https://me:pw@host/v2\"]", "endpoint = [\"https://xx:xx@host/v2\"]"),
         ("token = \"\\u00e9z\"", "token = \"\\u0000x\""),
+        ("ARGS=\"--anonymous-auth=false --v=2\"", "ARGS=\"--anonymous-auth=false --v=2\""),
+        ("password = true story", "password = xxxx xxxxx"),
         ("SystemdCgroup = true", "SystemdCgroup = true"),
         ("for \"--anonymous-auth\" flag: x", "for \"--anonymous-auth\" flag: x"),
         ("Environment=API_TOKEN=abc", "Environment=API_TOKEN=xxx"),

@@ -26,6 +26,8 @@ use crate::version::Version;
 pub struct Generation {
     /// The minor version of 1.x that stands for all of them.
     pub minor: u32,
+    /// The version is known, and is this one.
+    known: bool,
     /// Which of [`STARTS`] it is; a known version keeps its own minor.
     index: usize,
 }
@@ -33,7 +35,21 @@ pub struct Generation {
 /// The first minor version of each generation.
 const STARTS: [u32; 9] = [0, 27, 28, 29, 30, 31, 32, 34, 35];
 
+/// The newest minor version that anything is known of.
+const NEWEST: u32 = 36;
+
 impl Generation {
+    /// All versions that it may be, the one that stands for them first.
+    pub fn minors(self) -> Vec<u32> {
+        if self.known {
+            return vec![self.minor];
+        }
+        let next = STARTS.get(self.index + 1).copied().unwrap_or(NEWEST + 1);
+        let start = STARTS[self.index].max(20);
+        let others = (start..next).filter(|minor| *minor != self.minor);
+        std::iter::once(self.minor).chain(others).collect()
+    }
+
     /// Names a run of neighbours, which are told by their first and last.
     pub fn name(first: Generation, last: Generation) -> String {
         let next = STARTS.get(last.index + 1);
@@ -54,13 +70,13 @@ pub fn possible(version: Option<&Version>) -> Vec<Generation> {
     match version.and_then(|version| version.minor_of(1)) {
         Some(minor) => {
             let index = STARTS.iter().rposition(|start| *start <= minor).unwrap_or(0);
-            vec![Generation { minor, index }]
+            vec![Generation { minor, known: true, index }]
         }
         // 1.26 stands for what came before
         None => STARTS
             .iter()
             .enumerate()
-            .map(|(index, start)| Generation { minor: (*start).max(26), index })
+            .map(|(index, start)| Generation { minor: (*start).max(26), known: false, index })
             .collect(),
     }
 }
@@ -111,6 +127,19 @@ mod tests {
         assert_eq!(Generation::name(all[0], all[4]), "kubelet before 1.31");
         assert_eq!(Generation::name(all[0], all[8]), "kubelet");
         assert_eq!(Generation::name(all[7], all[8]), "kubelet 1.34 and later");
+    }
+
+    #[test]
+    fn a_generation_is_all_its_versions() {
+        let minors = |version: Option<&str>| {
+            let version = version.map(|text| Version::parse(text).unwrap());
+            possible(version.as_ref()).into_iter().map(Generation::minors).collect::<Vec<_>>()
+        };
+        assert_eq!(minors(Some("1.33.1")), [[33]]);
+        let all = minors(None);
+        assert_eq!(all.concat().len(), 17, "1.20 to 1.36, each once");
+        assert_eq!(all[0], [26, 20, 21, 22, 23, 24, 25]);
+        assert_eq!(all[all.len() - 1], [35, 36]);
     }
 
     #[test]

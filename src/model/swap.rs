@@ -58,10 +58,8 @@ pub fn at_boot(reader: &mut dyn Reader, systemd: bool, cmdline: &[String]) -> Kn
     if let Err(why) = fstab(reader, systemd, &mut found) {
         return Known::Unknown(why);
     }
-    if systemd {
-        if let Err(why) = units(reader, &mut found).and_then(|()| zram(reader, &mut found)) {
-            return Known::Unknown(why);
-        }
+    if systemd && let Err(why) = units(reader, &mut found).and_then(|()| zram(reader, &mut found)) {
+        return Known::Unknown(why);
     }
     found.iter_mut().for_each(|swap| swap.at_boot &= !off);
     Known::Is(found)

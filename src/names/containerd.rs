@@ -7,6 +7,7 @@ const RUNTIME: &[Decl] = &[
     restart("type", Type::Text, "runtime_type; empty when the handler was declared without one"),
     restart("systemd_cgroup", Type::Bool, "whether its runc is called with --systemd-cgroup; absent for other families and for handlers whose pods fail").through("containerd.runtimes"),
     restart("binary_name", Type::Text, "options.BinaryName"),
+    steady("binary_missing", Type::Bool, "that is a path, and nothing is there; absent for a bare name"),
     restart("usable", Type::Bool, "pods of this handler can be created"),
     restart("unusable_because", Type::Text, "why not"),
     restart("options", Type::Bool, "an options table is in force"),

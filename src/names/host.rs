@@ -125,11 +125,7 @@ pub(super) const DECLS: &[Decl] = &[
         Type::Table { row: "option", columns: OPTION },
         "options about cgroups in cmdline.txt of a Raspberry Pi",
     ),
-    steady(
-        "static_pods.files",
-        Type::Table { row: "file", columns: POD },
-        "files in the directory of static pods",
-    ),
+    steady("pods.static", Type::Table { row: "file", columns: POD }, "files in the directory of static pods"),
     steady("kernel.ip_forward", Type::Int, "net.ipv4.ip_forward"),
     steady(
         "kernel.bridge_nf_call_iptables",

@@ -42,6 +42,19 @@ pub(super) const DECLS: &[Decl] = &[
         "what stops the kubelet, in its order",
     ),
     steady(
+        "kubelet.setup_refusals",
+        Type::Table {
+            row: "trouble",
+            columns: &[
+                steady("field", Type::Text, "the setting"),
+                steady("message", Type::Text, "what is wrong"),
+                steady("stage", Type::OneOf(&["container-manager", "node-setup"]), "how far the start gets"),
+            ],
+        },
+        "settings that are accepted and stop the kubelet later, whatever the host: thresholds of eviction, \
+         reservations and their enforcement, systemCgroups",
+    ),
+    steady(
         "kubelet.ignored",
         Type::Table {
             row: "entry",

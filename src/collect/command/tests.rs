@@ -266,3 +266,19 @@ fn the_kubelet_may_stand_behind_another_program() {
         assert!(words(line).is_unknown(), "{line}");
     }
 }
+
+#[test]
+fn relative_paths_begin_where_the_unit_says() {
+    let begins = |line: &str| {
+        let unit = format!("[Service]\n{line}\nExecStart=/usr/bin/kubelet --config=kubelet.json\n");
+        let (node, options) = (node(&[(UNIT_PATH, &unit)]), Options::default());
+        let mut ctx = Ctx::new(&node, &options);
+        let Known::Is(command) = kubelet(&mut ctx, &Known::ABSENT).next else { panic!("nothing starts") };
+        command.directory(&ctx)
+    };
+    assert_eq!(begins("WorkingDirectory=/etc/kubernetes"), "/etc/kubernetes");
+    assert_eq!(begins("WorkingDirectory=-/var/lib/kubelet"), "/var/lib/kubelet");
+    assert_eq!(begins("WorkingDirectory=~"), "/root");
+    assert_eq!(begins("WorkingDirectory=/etc\nWorkingDirectory="), "/");
+    assert_eq!(begins(""), "/");
+}

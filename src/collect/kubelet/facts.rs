@@ -53,7 +53,7 @@ pub(super) fn nothing(said: &Known<()>) -> Vec<Fact> {
         "kubelet.said_driver",
         "kubelet.file_driver",
     ]);
-    let tables = ["kubelet.refusals", "kubelet.ignored", "kubelet.wanted_cgroups"];
+    let tables = ["kubelet.refusals", "kubelet.ignored", "kubelet.wanted_cgroups", "kubelet.setup_refusals"];
     let tables = MAPS.iter().map(|(name, ..)| *name).chain(tables);
     let lists = [
         "kubelet.drop_ins",

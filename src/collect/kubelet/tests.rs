@@ -29,7 +29,7 @@ fn look(files: &[(&str, &str)], running: Option<&str>, unit: Option<&str>, versi
         }
         None => Known::ABSENT,
     };
-    let command = |args| Command { args, variable: Known::ABSENT };
+    let command = |args| Command { args, variable: Known::ABSENT, directory: "/".to_owned() };
     let (running, unit) = (args("argv:7", running).map(command), args("unit", unit).map(command));
     let version = Version::parse(version);
     let variants = collect(&mut ctx, running, unit, version.as_ref());

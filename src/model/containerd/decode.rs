@@ -86,10 +86,19 @@ impl Decoder {
         if order.is_empty() {
             return Ok(said.with(Data::Table(filled)));
         }
-        for (field, kind) in fields {
+        for (index, (field, kind)) in fields.enumerate() {
             let mut apply = |value: &Shared| {
-                let new = self.decode(field, kind, filled.get(field), value)?;
-                filled.set(field, new);
+                // mostly the fields are those of the default, in its order
+                let at = match filled.entries.get(index) {
+                    Some((name, _)) if **name == *field => Some(index),
+                    _ => filled.entries.iter().position(|(name, _)| **name == *field),
+                };
+                let old = at.and_then(|at| filled.entries.get(at)).map(|(_, old)| old);
+                let new = self.decode(field, kind, old, value)?;
+                match at.and_then(|at| filled.entries.get_mut(at)) {
+                    Some((_, old)) => *old = new,
+                    None => filled.entries.push((Rc::from(field), new)),
+                }
                 Ok(())
             };
             if self.keys == Keys::LastOfAnyCase {

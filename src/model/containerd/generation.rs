@@ -3,6 +3,7 @@
 use super::defaults::{self, Text};
 use crate::model::toml::Dialect;
 use crate::version::Version;
+use std::sync::LazyLock;
 
 /// In which order texts become one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +212,18 @@ static TABLE: &[Generation] = &[
     },
 ];
 
+/// First version of a generation, and first version after it.
+struct Bounds {
+    first: Option<Version>,
+    next: Option<Version>,
+}
+
+/// Those of the table.
+static BOUNDS: LazyLock<Vec<Bounds>> = LazyLock::new(|| {
+    let of = |g: &Generation| Bounds { first: Version::parse(g.first), next: Version::parse(g.next) };
+    TABLE.iter().map(of).collect()
+});
+
 /// All generations, oldest first.
 pub fn all() -> &'static [Generation] {
     TABLE
@@ -218,14 +231,18 @@ pub fn all() -> &'static [Generation] {
 
 /// The generations a version may belong to: one when it is decided, several when it is known in part.
 pub fn possible(version: Option<&Version>) -> Vec<&'static Generation> {
+    let may_be = |bounds: &Bounds| {
+        let reached = |point: &Option<Version>, wanted: bool| {
+            let since = version.zip(point.as_ref()).and_then(|(version, point)| version.at_least(point));
+            since == Some(wanted)
+        };
+        !reached(&bounds.first, false) && !reached(&bounds.next, true)
+    };
     TABLE
         .iter()
-        .filter(|g| {
-            let Some(version) = version else { return true };
-            let out = (!g.first.is_empty() && version.since(g.first) == Some(false))
-                || (!g.next.is_empty() && version.since(g.next) == Some(true));
-            !out
-        })
+        .zip(&*BOUNDS)
+        .filter(|(_, bounds)| may_be(bounds))
+        .map(|(generation, _)| generation)
         .collect()
 }
 

@@ -8,7 +8,7 @@ use super::tree::{Shared, Tree, Val};
 use super::{Effective, generation::Pipeline, paths};
 use crate::fact::{Known, Row, Value};
 use crate::text::{Place, SourceId, Span};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -92,12 +92,14 @@ impl Effective {
         let mut rows = Vec::new();
         for file in &self.load.files {
             let version = self.version_for(file);
+            let path = OnceCell::new();
             for (id, section) in sections(self, file) {
                 let read = self.read_there(file, id, section);
                 let cri = [CRI, RUNTIME, IMAGES, "cri"].contains(&&**id);
                 let entries = section.table().map_or(&[][..], |t| &t.entries);
                 let mut known = self.rows.keys.borrow_mut();
                 let known = known.entry((Rc::as_ptr(section), version)).or_default();
+                let plugin = OnceCell::new();
                 known.resize_with(entries.len(), Default::default);
                 for ((name, value), known) in entries.iter().zip(known) {
                     let effective = self.is_field(&read, name);
@@ -108,9 +110,9 @@ impl Effective {
                     let cell = |v: Value| self.placed(v, Some(place));
                     let row = || {
                         Arc::new(vec![
-                            ("path", cell(Value::text(file.path.as_str()))),
+                            ("path", cell(path.get_or_init(|| Value::text(file.path.as_str())).clone())),
                             ("file_version", cell(Value::Int(version))),
-                            ("plugin", cell(Value::text(&**id))),
+                            ("plugin", cell(plugin.get_or_init(|| Value::text(&**id)).clone())),
                             ("name", self.at_key(Value::text(&**name), place, value)),
                             ("effective", cell(Value::Bool(effective))),
                         ])

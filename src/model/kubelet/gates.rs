@@ -62,7 +62,7 @@ fn judge(name: &str, said: &Said, minor: u32) -> Judged {
             Judged::Wrong(format!("unrecognized feature gate: {name}, which 1.{gone} no longer has"))
         }
         Standing::Unread(_) => Judged::Unread(format!("feature gate {name} may be unknown to this version")),
-        Standing::Is(step) => set(&gate, step, on, minor),
+        Standing::Is(step) => set(gate, step, on, minor),
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn dependencies(config: &Effective, minor: u32) -> Verdict {
     if minor < DEPENDENCIES - 1 || entries.is_empty() {
         return verdict;
     }
-    for gate in table::all().filter(|gate| !gate.depends.is_empty()) {
+    for gate in table::all().iter().filter(|gate| !gate.depends.is_empty()) {
         if enabled(config, minor, gate.name) != Known::Is(true) {
             continue;
         }

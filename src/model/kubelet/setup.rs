@@ -34,6 +34,8 @@ impl SetupStage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub stage: SetupStage,
+    /// The setting that an operator would change.
+    pub field: &'static str,
     pub message: String,
     pub origin: Origin,
 }
@@ -116,8 +118,8 @@ impl Maker<'_> {
         found.into_iter().map(|(key, said)| (key.to_owned(), said.clone())).collect()
     }
 
-    fn trouble(&mut self, stage: SetupStage, message: String, origin: Origin) {
-        self.setup.troubles.push(Trouble { stage, message, origin });
+    fn trouble(&mut self, stage: SetupStage, field: &'static str, message: String, origin: Origin) {
+        self.setup.troubles.push(Trouble { stage, field, message, origin });
     }
 
     /// A cgroup that must be there.
@@ -133,7 +135,7 @@ impl Maker<'_> {
             Ok(path) => self.setup.wanted.push(Wanted { stage, field, written, path, origin }),
             Err(panics) => {
                 let message = format!("{field} {written} makes the kubelet panic: {panics}");
-                self.trouble(stage, message, origin);
+                self.trouble(stage, field, message, origin);
             }
         }
     }
@@ -160,7 +162,7 @@ impl Maker<'_> {
             && let Some(origin) = self.config.origin(path)
         {
             let message = "memorySwap.swapBehavior is LimitedSwap, but it is only supported with cgroup v2";
-            self.trouble(SetupStage::ContainerManager, message.to_owned(), origin.clone());
+            self.trouble(SetupStage::ContainerManager, field, message.to_owned(), origin.clone());
         }
     }
 
@@ -173,7 +175,7 @@ impl Maker<'_> {
             && let Some(origin) = self.config.origin(&["failSwapOn"])
         {
             let message = "running with swap on is not supported while failSwapOn is true";
-            self.trouble(SetupStage::ContainerManager, message.to_owned(), origin.clone());
+            self.trouble(SetupStage::ContainerManager, "failSwapOn", message.to_owned(), origin.clone());
         }
     }
 
@@ -182,7 +184,7 @@ impl Maker<'_> {
             && written == "/"
         {
             let message = "systemCgroups is /, but the system container cannot be root";
-            self.trouble(SetupStage::NodeSetup, message.to_owned(), origin);
+            self.trouble(SetupStage::NodeSetup, "systemCgroups", message.to_owned(), origin);
         }
     }
 
@@ -207,7 +209,7 @@ impl Maker<'_> {
                      configured properly",
                     listed.value
                 );
-                self.trouble(SetupStage::NodeSetup, message, origin);
+                self.trouble(SetupStage::NodeSetup, "enforceNodeAllocatable", message, origin);
             }
             if let Some(said) = self.text(cgroup) {
                 let path = looked_for(&said.0, Named::Reserved, self.driver);

@@ -4,10 +4,9 @@ use super::decode::Ignored;
 use super::effective::{Effective, Refusal};
 use super::files::{DropIns, File, drop_ins};
 use super::flags;
-use super::gates;
 use super::merge::{self, Inputs};
 use super::settings;
-use super::validate::{Host, validate};
+use super::validate::{Host, judge};
 use crate::fact::{Known, Layer, Origin, Said, Why};
 use crate::model::Reader;
 use crate::model::unit::Argument;
@@ -37,16 +36,21 @@ pub struct Outcome {
 }
 
 impl Start {
-    /// Reads the files that a command line names. `variable` tells whether the environment has
-    /// [`merge::DROP_IN_VARIABLE`].
-    pub fn read(reader: &mut dyn Reader, args: Vec<Argument>, variable: Known<bool>) -> Start {
+    /// Reads the files that a command line names; relative paths begin at `directory`. `variable`
+    /// tells whether the environment has [`merge::DROP_IN_VARIABLE`].
+    pub fn read(
+        reader: &mut dyn Reader,
+        args: Vec<Argument>,
+        variable: Known<bool>,
+        directory: &str,
+    ) -> Start {
+        let absolute = |path: String| match path.starts_with('/') {
+            true => path,
+            false => format!("{}/{path}", directory.trim_end_matches('/')),
+        };
         let named = |name: &str| flags::value(&args, name).filter(|(value, _)| !value.is_empty());
-        let base = named("config").map(|(path, said)| {
-            // units are started in the root directory
-            let path = if path.starts_with('/') { path } else { format!("/{path}") };
-            (File::base(reader, &path), said)
-        });
-        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &dir, said));
+        let base = named("config").map(|(path, said)| (File::base(reader, &absolute(path)), said));
+        let drop_ins = named("config-dir").map(|(dir, said)| drop_ins(reader, &absolute(dir), said));
         Start { args, base, drop_ins, variable }
     }
 
@@ -95,8 +99,10 @@ impl Start {
         self.drop_ins.as_ref().map_or(&[], |found| &found.strays)
     }
 
-    /// What a version (minor of 1.x) makes of it.
-    pub fn outcome(&self, reader: &mut dyn Reader, minor: u32, host: &Host) -> Outcome {
+    /// What a version makes of it; `minors` of 1.x are those that it may be, and the first stands for
+    /// all that follow the same steps.
+    pub fn outcome(&self, reader: &mut dyn Reader, minors: &[u32], host: &Host) -> Outcome {
+        let minor = minors.first().copied().unwrap_or_default();
         let inputs = Inputs {
             base: self.base.as_ref().map(|(file, said)| (file, *said)),
             drop_ins: self.drop_ins.as_ref(),
@@ -120,12 +126,7 @@ impl Start {
         }
         let mut config = loading.config;
         settings::over(&mut config, &command.line);
-        let mut verdict = gates::check(&config, minor);
-        if verdict.refusals.is_empty() {
-            let more = validate(&config, minor, host);
-            verdict.refusals.extend(more.refusals);
-            verdict.unclear.extend(more.unclear);
-        }
+        let verdict = judge(&config, minors, host);
         outcome.refusals.extend(verdict.refusals);
         outcome.unclear.extend(verdict.unclear);
         outcome.config = Known::Is(config);

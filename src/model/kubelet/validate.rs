@@ -52,6 +52,38 @@ impl Verdict {
     }
 }
 
+/// Gates and values as a start checks them; `minors` are the versions that it may be, of which the
+/// first tells. What not all of them refuse is unclear.
+pub fn judge(config: &Effective, minors: &[u32], host: &Host) -> Verdict {
+    let of = |minor: &u32| {
+        let mut verdict = gates::check(config, *minor);
+        if verdict.refusals.is_empty() {
+            verdict.and(validate(config, *minor, host));
+        }
+        verdict
+    };
+    let mut all = minors.iter().map(of);
+    let Some(mut verdict) = all.next() else { return Verdict::default() };
+    let others: Vec<Verdict> = all.collect();
+    // a version told of one thing may refuse another first: the place decides
+    let refuses = |verdict: &Verdict, at: &Refusal| {
+        verdict.refusals.iter().any(|refusal| refusal.origin.place == at.origin.place)
+    };
+    let first = std::mem::take(&mut verdict.refusals);
+    let (common, some): (Vec<_>, Vec<_>) =
+        first.into_iter().partition(|refusal| others.iter().all(|other| refuses(other, refusal)));
+    verdict.refusals = common;
+    let of_others = others.iter().flat_map(|other| &other.refusals);
+    let more: Vec<&Refusal> = of_others.filter(|refusal| !refuses(&verdict, refusal)).collect();
+    for refusal in some.iter().chain(more) {
+        verdict.unclear(&refusal.message, Why::NeedsVersion { of: "kubelet", worlds: Vec::new() });
+    }
+    for (what, why) in others.into_iter().flat_map(|other| other.unclear) {
+        verdict.unclear(&what, why);
+    }
+    verdict
+}
+
 /// Checks a whole configuration as it is after merging, flags and defaults. Gates that are refused
 /// themselves are [`gates::check`]'s, which comes first.
 pub fn validate(config: &Effective, minor: u32, host: &Host) -> Verdict {

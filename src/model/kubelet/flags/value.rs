@@ -16,7 +16,7 @@ fn by_kind(used: &Use<'_>, minor: u32) -> Result<Option<Parsed>, Fault> {
     let text = used.text();
     let whole = |error: String| (error, None);
     let part = |(error, range): (String, Range<usize>)| (error, Some(range));
-    let duration = || number::duration(text).map(|ns| Parsed::Text(number::shown(ns)));
+    let duration = || number::duration(text).map(Parsed::Text);
     Ok(Some(match used.flag.kind {
         FlagKind::Text => Parsed::Text(text.to_owned()),
         FlagKind::Bool => Parsed::Bool(number::boolean(text).map_err(whole)?),

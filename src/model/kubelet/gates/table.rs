@@ -1,5 +1,7 @@
 //! The table of feature gates, read from its text.
 
+use std::sync::OnceLock;
+
 /// How far a feature is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grade {
@@ -80,13 +82,14 @@ fn lines() -> impl Iterator<Item = &'static str> {
 }
 
 /// All gates, by name.
-pub(super) fn all() -> impl Iterator<Item = Gate> {
-    lines().filter_map(gate)
+pub(super) fn all() -> &'static [Gate] {
+    static ALL: OnceLock<Vec<Gate>> = OnceLock::new();
+    ALL.get_or_init(|| lines().filter_map(gate).collect())
 }
 
-pub(super) fn find(name: &str) -> Option<Gate> {
-    let line = lines().find(|line| line.split(' ').next() == Some(name))?;
-    gate(line)
+pub(super) fn find(name: &str) -> Option<&'static Gate> {
+    let gates = all();
+    gates.binary_search_by(|gate| gate.name.cmp(name)).ok().and_then(|at| gates.get(at))
 }
 
 fn gate(line: &'static str) -> Option<Gate> {
@@ -133,10 +136,10 @@ mod tests {
     #[test]
     fn every_line_is_read_and_in_order() {
         let names: Vec<&str> = lines().filter_map(|line| line.split(' ').next()).collect();
-        let gates: Vec<Gate> = all().collect();
+        let gates = all();
         assert_eq!(gates.iter().map(|gate| gate.name).collect::<Vec<_>>(), names);
         assert!(names.is_sorted(), "sorted and each once");
-        for gate in &gates {
+        for gate in gates {
             assert!(!gate.steps.is_empty(), "{}", gate.name);
             assert!(gate.steps.is_sorted_by(|a, b| a.minor < b.minor), "{}", gate.name);
             let last = gate.steps[gate.steps.len() - 1];

@@ -28,7 +28,7 @@ impl Maker<'_> {
                 } else {
                     continue;
                 };
-                self.trouble(SetupStage::ContainerManager, wrong, said.origin);
+                self.trouble(SetupStage::ContainerManager, field, wrong, said.origin);
             }
         }
         let graces = self.entries("evictionSoftGracePeriod");
@@ -38,7 +38,7 @@ impl Maker<'_> {
                     "grace period must be specified for the soft eviction threshold {signal} \
                      (evictionSoftGracePeriod)"
                 );
-                self.trouble(SetupStage::ContainerManager, message, said.origin);
+                self.trouble(SetupStage::ContainerManager, "evictionSoft", message, said.origin);
             }
         }
     }

@@ -19,7 +19,7 @@ impl Maker<'_> {
                     continue;
                 };
                 if is_written(&said) {
-                    self.trouble(SetupStage::ContainerManager, wrong, said.origin);
+                    self.trouble(SetupStage::ContainerManager, field, wrong, said.origin);
                 }
             }
         }

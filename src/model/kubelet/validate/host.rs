@@ -25,7 +25,8 @@ impl Checks<'_> {
                 self.refuse(&[FAIL], message);
             }
             Known::Is(false) => {
-                let message = "singleProcessOOMKill must not be false when using cgroup v1";
+                // the words "cgroup v1" are those of the other refusal, which has a rule of its own
+                let message = "singleProcessOOMKill must not be explicitly set to false on a v1 hierarchy";
                 self.refuse(&[KILL], message.to_owned());
             }
             Known::Absent(_) => self.no_tree(refuses, Why::NotRunning("/sys/fs/cgroup".into())),

@@ -37,7 +37,7 @@ pub(in crate::model::kubelet) fn config(fields: &str, minor: u32) -> Effective {
     let mut reader = OneFile { text, sources: Sources::default() };
     let start = Start::guessed(&mut reader, "/config.yaml", None);
     let unread = || Known::Unknown(Why::Unread);
-    let outcome = start.outcome(&mut reader, minor, &Host { cgroup_v2: unread(), swap: unread() });
+    let outcome = start.outcome(&mut reader, &[minor], &Host { cgroup_v2: unread(), swap: unread() });
     match outcome.config {
         Known::Is(config) => config,
         other => panic!("{fields} with 1.{minor}: {other:?}"),

@@ -284,7 +284,12 @@ fn what_the_cgroups_of_the_host_decide() {
         ("failCgroupV1: true", 31, Some(false), "cgroup v1 support is in maintenance mode"),
         ("failCgroupV1: true", 31, None, "? failCgroupV1"),
         ("singleProcessOOMKill: false", 31, Some(false), "ok"),
-        ("singleProcessOOMKill: false", 32, Some(false), "singleProcessOOMKill must not be false"),
+        (
+            "singleProcessOOMKill: false",
+            32,
+            Some(false),
+            "singleProcessOOMKill must not be explicitly set to false",
+        ),
         ("singleProcessOOMKill: false", 32, Some(true), "ok"),
         ("singleProcessOOMKill: false", 32, None, "? singleProcessOOMKill"),
         ("singleProcessOOMKill: true", 32, Some(false), "ok"),
@@ -319,6 +324,24 @@ fn an_unread_source_makes_checks_unclear_and_refuses_nothing() {
     assert_eq!(verdict.refusals, []);
     assert!(verdict.unclear.len() > 20, "{:?}", verdict.unclear);
     assert_eq!(gates::check(&covered, 36).unclear.len(), 1);
+}
+
+#[test]
+fn of_several_versions_only_what_all_refuse_is_refused() {
+    for (fields, minors, expected) in [
+        ("featureGates: {KubeletPSI: false}", &[35, 36][..], "? cannot set feature gate KubeletPSI"),
+        ("featureGates: {NodeSwap: false}", &[35, 36], "cannot set feature gate NodeSwap to false"),
+        ("featureGates: {AtomicFIFO: true}", &[35, 36], "? unrecognized feature gate: AtomicFIFO"),
+        ("cpuCFSQuotaPeriod: 50ms", &[35, 36], "? cpuCFSQuotaPeriod 50ms requires"),
+        ("cpuCFSQuotaPeriod: 50ms", &[35], "cpuCFSQuotaPeriod 50ms requires"),
+        // worded otherwise, refused alike
+        ("enforceNodeAllocatable: [pod]", &[32, 31], "option \"pod\" specified for enforceNodeAllocatable"),
+        ("hairpinMode: zig", &[26, 20, 21, 22, 23, 24, 25], "option \"zig\""),
+        ("", &[26, 20, 21, 22, 23, 24, 25], "ok"),
+    ] {
+        let told = told(&judge(&config(fields, minors[0]), minors, &host(Some(true))));
+        assert!(told.starts_with(expected), "{fields} with {minors:?}: {told}, not {expected}");
+    }
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
