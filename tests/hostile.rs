@@ -139,14 +139,18 @@ fn a_configuration_that_is_no_file_is_unknown() {
 #[test]
 fn links_out_of_the_root_lead_nowhere() {
     let outside = tempfile::tempdir().unwrap();
-    fs::write(outside.path().join("config.toml"), "version = 2\n# outside\n").unwrap();
+    fs::write(outside.path().join("config.toml"), "version = 2\n[debug]\nlevel = \"outsider\"\n").unwrap();
     let path = outside.path().join("config.toml");
+    // what is read is told
+    let tree = Tree::new();
+    tree.file(CONFIG, fs::read(&path).unwrap());
+    assert!(tree.check()["findings"].to_string().contains("outsider"));
     let climbing = PathBuf::from("../".repeat(40)).join(path.strip_prefix("/").unwrap());
     for target in [path.clone(), climbing, "/dev/zero".into(), "/proc/self/mem".into(), "/dev/stdin".into()] {
         let tree = Tree::new();
         symlink(&target, tree.clear(CONFIG)).unwrap();
         let output = finished(tree.command(&["check", "--format", "json", "-v", "--fail-on", "never"]));
-        assert!(!String::from_utf8_lossy(&output.stdout).contains("outside"), "{}", target.display());
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("outsider"), "{}", target.display());
     }
 }
 
