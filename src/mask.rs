@@ -173,14 +173,11 @@ fn value_of_secret(line: &str) -> (String, Option<Open>) {
         let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         let (space, value) = rest.split_at(blank);
         out.push_str(space);
-        // a switch on a command line in quotes: the text goes on with the next flag
-        let word = value.split([' ', '\t', '"', '\'']).next().unwrap_or_default();
-        if key.starts_with("--") && ["true", "false"].contains(&word) {
-            out.push_str(word);
-            rest = &value[word.len()..];
-            continue;
-        }
-        let (end, more) = value_end(value);
+        // behind a flag other arguments may follow
+        let (end, more) = match key.starts_with("--") && !value.starts_with(['"', '\'', '[']) {
+            true => (argument_end(value), None),
+            false => value_end(value),
+        };
         // a section of the kubelet's file has this name
         let section = value.trim().is_empty() && key.eq_ignore_ascii_case("authorization");
         let block = value.trim().is_empty() || value.starts_with(['|', '>']);
@@ -244,6 +241,11 @@ fn value_end(value: &str) -> (usize, Option<Open>) {
         // a header follows its scheme: `Authorization: Bearer …`
         _ => (value.find(['\n', '\r', '\0', ',', '}', '#']).unwrap_or(value.len()), None),
     }
+}
+
+/// Where the unquoted value of a flag ends in a line of arguments.
+fn argument_end(value: &str) -> usize {
+    value.find(|c: char| c.is_whitespace() || "\"'\0".contains(c)).unwrap_or(value.len())
 }
 
 /// `https://user:password@host`: what stands before the `@`.

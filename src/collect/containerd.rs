@@ -180,13 +180,17 @@ fn locate(ctx: &mut Ctx, daemon: &Daemon) -> Main {
 fn binaries(ctx: &Ctx, facts: &mut [Fact]) {
     let rows = facts.iter_mut().find(|fact| fact.name == "containerd.runtimes");
     let Some(Fact { what: What::Rows(Known::Is(rows)), .. }) = rows else { return };
+    // a tree of configurations alone tells nothing of programs
+    let programs = ["/bin/sh", "/usr/bin/sh", "/sbin/init", "/usr/sbin/init", "/usr/lib/systemd/systemd"];
+    let whole = |ctx: &Ctx| programs.iter().any(|path| !matches!(ctx.node.stat(path), Known::Absent(_)));
     for row in rows {
         let named = row.iter().find(|(column, _)| *column == "binary_name");
         let Some(said) = named.and_then(|(_, said)| strongest(said)) else { continue };
         let Some(path) = said.value.as_text().filter(|path| path.starts_with('/')) else { continue };
         let missing = match ctx.node.stat(path) {
             Known::Is(_) => Known::Is(false),
-            Known::Absent(_) => Known::Is(true),
+            Known::Absent(_) if whole(ctx) => Known::Is(true),
+            Known::Absent(_) => continue,
             Known::Unknown(why) => Known::Unknown(why),
         };
         let cell =

@@ -90,6 +90,13 @@ proptest::proptest! {
 }
 
 #[test]
+fn a_switch_is_no_secret_and_ends_with_its_argument() {
+    let line = "ARGS=\"--anonymous-auth=false --authorization-mode=Webhook --token=abc,d --v=2\"\n";
+    let masked = "ARGS=\"--anonymous-auth=false --authorization-mode=Webhook --token=xxx,x --v=2\"\n";
+    assert_eq!(mask("/etc/default/kubelet", line), masked);
+}
+
+#[test]
 fn bytes_that_are_no_text_are_covered_too() {
     assert_eq!(bytes(b"token = \"a\xff\"\nb = 1\xff\n"), b"xxxxx = \"x\xff\"\nb = 1\xff\n");
 }
