@@ -1,13 +1,10 @@
 //! A capture: exactly what was read, as a root that can be read back. Secrets are masked in
 //! place, character by character, so that every span stays where it was.
 
+use crate::mask::{self, mask};
 use crate::node::meta::{Line, reply_path};
 use crate::node::{Content, Record};
 use std::collections::BTreeSet;
-
-mod mask;
-
-pub use mask::mask;
 
 /// The files of a capture, by path below its directory, in order.
 pub fn files(record: &Record, now: Option<i64>) -> Vec<(String, Vec<u8>)> {

@@ -10,7 +10,7 @@ use crate::node::meta::Meta;
 use crate::rule::expr::{self, Scope};
 use crate::text::{Kind, Place, SourceId, Sources, Span};
 use crate::version::Version;
-use crate::{capture, collect, config, fix, node, rule, suppress};
+use crate::{collect, config, fix, mask, node, rule, suppress};
 use std::cmp::Ordering;
 
 mod boot;
@@ -30,7 +30,7 @@ pub const TARGETS: &[Target] = &[
     ("docker", daemon_json),
     ("edit", edit),
     ("expr", expression),
-    ("mask", mask),
+    ("mask", masked),
     ("meta", meta),
     ("mountinfo", mountinfo),
     ("rule", rule_file),
@@ -156,10 +156,10 @@ pub fn expression(data: &[u8]) {
 }
 
 /// Nothing moves.
-pub fn mask(data: &[u8]) {
+pub fn masked(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for path in ["/etc/containerd/config.toml", "/proc/1/cmdline"] {
-        let masked = capture::mask(path, &text);
+        let masked = mask::mask(path, &text);
         let shape = |text: &str| text.split('\n').map(|l| l.chars().count()).collect::<Vec<_>>();
         assert_eq!(shape(&masked), shape(&text), "{text:?}");
     }

@@ -15,6 +15,7 @@ pub mod fix;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod look;
+mod mask;
 pub mod model;
 pub mod names;
 pub mod node;

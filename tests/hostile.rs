@@ -139,18 +139,18 @@ fn a_configuration_that_is_no_file_is_unknown() {
 #[test]
 fn links_out_of_the_root_lead_nowhere() {
     let outside = tempfile::tempdir().unwrap();
-    fs::write(outside.path().join("config.toml"), "version = 2\n# beyond-this-root\n").unwrap();
+    fs::write(outside.path().join("config.toml"), "version = 2\n[debug]\nlevel = \"outsider\"\n").unwrap();
     let path = outside.path().join("config.toml");
+    // what is read is told
+    let tree = Tree::new();
+    tree.file(CONFIG, fs::read(&path).unwrap());
+    assert!(tree.check()["findings"].to_string().contains("outsider"));
     let climbing = PathBuf::from("../".repeat(40)).join(path.strip_prefix("/").unwrap());
     for target in [path.clone(), climbing, "/dev/zero".into(), "/proc/self/mem".into(), "/dev/stdin".into()] {
         let tree = Tree::new();
         symlink(&target, tree.clear(CONFIG)).unwrap();
         let output = finished(tree.command(&["check", "--format", "json", "-v", "--fail-on", "never"]));
-        assert!(
-            !String::from_utf8_lossy(&output.stdout).contains("beyond-this-root"),
-            "{}",
-            target.display()
-        );
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("outsider"), "{}", target.display());
     }
 }
 
@@ -343,6 +343,49 @@ fn thousands_of_wrong_lines_take_no_longer_each_than_one() {
     // twenty times the lines; where each looked at all others, that would take four hundred times as long
     let (few, many) = (time(250), time(5000));
     assert!(many < few * 100, "{few:?} for 250, {many:?} for 5000");
+}
+
+#[test]
+fn no_form_of_output_tells_a_secret() {
+    let tree = Tree::new();
+    let secret = "SEKRIT";
+    // a finding at the very line, one beside it, one that quotes it, and values that hold one
+    tree.file(
+        CONFIG,
+        format!(
+            "version = 2\nimports = [\"https://me:{secret}1@host/x.toml\"]\n\
+             [plugins.\"io.containerd.grpc.v1.cri\".registry.configs.\"é\".auth] # nodevet: ignroe\n\
+             password = \"é{secret}2\" # nodevet: ignore NV999 no such rule\n\
+             [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = false\n"
+        ),
+    );
+    tree.file(
+        "/usr/lib/systemd/system/containerd.service",
+        format!(
+            "[Service]\ntoken: {secret}3\nExecStart=/usr/bin/containerd --token {secret}4\n\
+             Environment=\"API_TOKEN={secret}5\" # nodevet: ignore NV999 x\n"
+        ),
+    );
+    tree.file(
+        "/var/lib/kubelet/config.yaml",
+        format!("kind: X\ntoken: \"{secret}6\" # nodevet: ignore NV999 x\n"),
+    );
+    for (verb, format) in
+        [("check", "text"), ("check", "short"), ("check", "json"), ("facts", "text"), ("facts", "json")]
+    {
+        let output = finished(tree.command(&[verb, "--format", format, "-v"]));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.len() > 200 && !said.contains(secret), "{verb} {format}: {said}");
+        assert!(verb != "check" || format != "text" || said.contains("password = \"xxxxxxxx\""), "{said}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!told.contains(secret), "{verb} {format}: {told}");
+    }
+    tree.file(CONFIG, format!("version = 2\n[registry]\ntoken = \"{secret}7\n"));
+    for format in ["text", "short", "json"] {
+        let output = finished(tree.command(&["check", "--format", format]));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("NV904") && !said.contains(secret), "{format}: {said}");
+    }
 }
 
 #[test]

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| nodevet::fuzz::mask(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| nodevet::fuzz::masked(data));

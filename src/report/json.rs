@@ -3,6 +3,7 @@
 use super::{Quiet, Report, Style};
 use crate::fact::Value;
 use crate::finding::{Edit, Finding, Fix, Label, Op};
+use crate::mask;
 use crate::text::{Place, Sources, Span};
 use serde_json::{Map, Value as Json, json};
 use std::io;
@@ -11,7 +12,7 @@ use std::io;
 pub(super) const ID: &str = "nodevet/check/1";
 
 pub(super) fn print(report: &Report<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
-    write(&document(report), out)
+    write(&hide(document(report)), out)
 }
 
 fn document(report: &Report<'_>) -> Json {
@@ -123,6 +124,16 @@ pub(super) fn value(value: &Value) -> Json {
         Value::Int(i) => (*i).into(),
         Value::Text(t) => (&**t).into(),
         Value::List(list) => list.iter().map(self::value).collect(),
+    }
+}
+
+/// A document without secrets.
+pub(super) fn hide(document: Json) -> Json {
+    match document {
+        Json::String(text) => mask::hidden(&text).into_owned().into(),
+        Json::Array(items) => items.into_iter().map(hide).collect(),
+        Json::Object(map) => map.into_iter().map(|(name, value)| (name, hide(value))).collect(),
+        other => other,
     }
 }
 

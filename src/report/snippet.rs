@@ -5,9 +5,13 @@
 
 use super::style::{Style, push_clean};
 use crate::finding::{Label, Severity};
+use crate::mask::mask;
 use crate::text::{SourceId, Sources, Span};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, SourceCode};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 const TAB: usize = 4;
 
@@ -70,8 +74,39 @@ impl Diagnostic for Snippet {
     }
 }
 
+/// The captured texts, without their secrets.
+pub(super) struct Pages<'a> {
+    pub(super) sources: &'a Sources,
+    /// The lines of texts that hold secrets; none for the others.
+    masked: RefCell<BTreeMap<SourceId, Option<Rc<[String]>>>>,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(sources: &'a Sources) -> Pages<'a> {
+        Pages { sources, masked: RefCell::default() }
+    }
+
+    /// The lines of a text, where masking changed any.
+    fn masked(&self, id: SourceId) -> Option<Rc<[String]>> {
+        let mut known = self.masked.borrow_mut();
+        let found = known.entry(id).or_insert_with(|| {
+            let source = self.sources.get(id);
+            let masked = mask(&source.name, &source.text);
+            (*masked != *source.text).then(|| masked.split('\n').map(str::to_owned).collect())
+        });
+        found.clone()
+    }
+}
+
+/// Where the character of a line stands in the same line with its secrets masked.
+fn moved(line: &str, masked: &str, at: usize) -> usize {
+    let characters = line[..at].chars().count();
+    masked.char_indices().nth(characters).map_or(masked.len(), |(at, _)| at)
+}
+
 /// All labels, drawn: the one with the primary label first, one snippet a stretch of lines.
-pub(super) fn draw(sources: &Sources, labels: &[Label], severity: Severity, style: &Style) -> String {
+pub(super) fn draw(pages: &Pages<'_>, labels: &[Label], severity: Severity, style: &Style) -> String {
+    let sources = pages.sources;
     let room = style.width.saturating_sub(12).max(20);
     let mut groups: Vec<Vec<Mark>> = Vec::new();
     let mut marks = marks(sources, labels);
@@ -88,7 +123,7 @@ pub(super) fn draw(sources: &Sources, labels: &[Label], severity: Severity, styl
         }
     }
     groups.sort_by_key(|group| group.iter().map(|m| m.index).min());
-    groups.iter().map(|group| render(sources, group, severity, style, room)).collect()
+    groups.iter().map(|group| render(pages, group, severity, style, room)).collect()
 }
 
 /// One mark a place; what several labels say of the same place is joined.
@@ -164,9 +199,9 @@ fn is_longer(line: &str, room: usize, style: &Style) -> bool {
     fitting(line.chars(), room, style) < line.len()
 }
 
-fn render(sources: &Sources, group: &[Mark], severity: Severity, style: &Style, room: usize) -> String {
+fn render(pages: &Pages<'_>, group: &[Mark], severity: Severity, style: &Style, room: usize) -> String {
     let Some(lead) = group.iter().min_by_key(|m| m.index) else { return String::new() };
-    let source = sources.get(lead.source);
+    let (source, masked) = (pages.sources.get(lead.source), pages.masked(lead.source));
     let (first, last) = (group[0].line, group[group.len() - 1].line);
     let mut snippet = Snippet {
         name: format!("{}:{}:{}", style.clean(&source.name), lead.line, lead.column),
@@ -185,8 +220,10 @@ fn render(sources: &Sources, group: &[Mark], severity: Severity, style: &Style, 
             snippet.text.push('\n');
         }
         let base = snippet.text.len();
-        let spans: Vec<(usize, usize)> = here.iter().map(|m| (m.start, m.end)).collect();
-        let (text, spans) = draw_line(line.strip_suffix('\r').unwrap_or(line), &spans, style, room);
+        let hidden = masked.as_ref().and_then(|lines| lines.get(number - 1)).map_or(line, String::as_str);
+        let place = |at: usize| if masked.is_some() { moved(line, hidden, at) } else { at };
+        let spans: Vec<(usize, usize)> = here.iter().map(|m| (place(m.start), place(m.end))).collect();
+        let (text, spans) = draw_line(hidden.strip_suffix('\r').unwrap_or(hidden), &spans, style, room);
         snippet.text.push_str(&text);
         for (mark, (start, end)) in here.iter().zip(spans) {
             let label = (!mark.text.is_empty()).then(|| style.clean(&mark.text));

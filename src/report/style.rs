@@ -1,5 +1,7 @@
 //! How text output is drawn: colours, characters, width. Decided in one place, from plain parameters.
 
+use crate::mask;
+
 /// What `--color` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
@@ -73,8 +75,9 @@ impl Style {
         format!("\x1b[{}m{text}\x1b[0m", ink.code())
     }
 
-    /// A message made safe; in ASCII, common signs get their plain spelling.
+    /// A message made safe and without secrets; in ASCII, common signs get their plain spelling.
     pub(super) fn clean(&self, text: &str) -> String {
+        let text = &*mask::hidden(text);
         if self.unicode || text.is_ascii() {
             return clean(text, self.unicode);
         }

@@ -1,7 +1,8 @@
 //! The form for people: each finding with the lines it is about, and at the end what to do next.
 
+use super::snippet::{self, Pages};
 use super::style::{Ink, wrap};
-use super::{Counts, Detail, Quiet, Report, Style, Unjudged, snippet};
+use super::{Counts, Detail, Quiet, Report, Style, Unjudged};
 use crate::finding::{Edit, Finding, Fix, Label, Op, Severity};
 use crate::text::{Kind, Place, Sources, Span};
 use std::fmt::Write as _;
@@ -21,11 +22,12 @@ pub(super) fn print(report: &Report<'_>, style: &Style, out: &mut dyn io::Write)
             text.push('\n');
         }
     }
+    let pages = Pages::new(report.sources);
     for (i, finding) in report.shown().enumerate() {
         if i > 0 {
             text.push('\n');
         }
-        text += &draw(report.sources, finding, style);
+        text += &draw(&pages, finding, style);
     }
     if style.detail > Detail::Findings {
         if report.shown().next().is_some() {
@@ -57,7 +59,7 @@ fn ink(severity: Severity) -> Ink {
     }
 }
 
-fn draw(sources: &Sources, finding: &Finding, style: &Style) -> String {
+fn draw(pages: &Pages<'_>, finding: &Finding, style: &Style) -> String {
     // Titles and commands are not wrapped: they are searched for and copied.
     let mut text = format!(
         "{} {}: {}\n",
@@ -65,10 +67,10 @@ fn draw(sources: &Sources, finding: &Finding, style: &Style) -> String {
         style.clean(&finding.name),
         style.paint(Ink::Bold, &style.clean(&finding.message))
     );
-    text += &snippet::draw(sources, &finding.labels, finding.severity, style);
+    text += &snippet::draw(pages, &finding.labels, finding.severity, style);
     // The safest fix, and of equals the first.
     if let Some(fix) = finding.fixes.iter().rev().max_by_key(|f| f.safety) {
-        help(&mut text, sources, fix, style);
+        help(&mut text, pages.sources, fix, style);
     }
     let certainty = style.clean(&finding.certainty);
     field(&mut text, style, Ink::Dim, &format!("  {}: ", finding.confidence.name()), &certainty);
@@ -231,7 +233,7 @@ pub fn trouble(
     let source = sources.add(name, Kind::File, text);
     let labels = [Label { place: Place { source, span }, text: String::new() }];
     let mut out = format!("{}: {}\n", style.paint(Ink::Error, "error"), style.clean(message));
-    out += &snippet::draw(&sources, &labels, Severity::Error, style);
+    out += &snippet::draw(&Pages::new(&sources), &labels, Severity::Error, style);
     field(&mut out, style, Ink::Good, "  help: ", &help.map(|h| style.clean(h)).unwrap_or_default());
     out
 }

@@ -44,7 +44,7 @@ pub(crate) fn gaps(nodes: &[Shown]) -> Vec<String> {
     let found = |name: &str| nodes.iter().any(|n| n.name == name && !n.expected.is_empty());
     for trap in 1..=TRAPS {
         let pair =
-            |node: &&Shown| node.name.strip_prefix("ok-").is_some_and(&found) && node.expected.is_empty();
+            |node: &&Shown| node.name.strip_prefix("ok-").is_some_and(found) && node.expected.is_empty();
         let silent = nodes.iter().filter(|node| node.traps.contains(&trap)).any(|node| pair(&node));
         let excused = NOT_IN_FILES.iter().any(|(number, _)| *number == trap);
         if silent == excused {

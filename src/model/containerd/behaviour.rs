@@ -51,6 +51,14 @@ fn short_ids_in_lists_of_version_2_and_3() {
 }
 
 #[test]
+fn a_text_that_is_none_has_no_version() {
+    let mut garbled = Fake::main("version = 2\nx = [\n");
+    expect(&mut garbled, &ALL, "config_version", "?");
+    expect(&mut garbled, &ALL, "boots", "false");
+    expect(&mut Fake::main("version = 9\n"), &["1.7.24", "2.1.9"], "config_version", "9");
+}
+
+#[test]
 fn a_required_cri_that_dies_takes_the_daemon_along() {
     let mut fake = Fake::main(
         "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']\n\

@@ -110,8 +110,11 @@ impl Effective {
     }
 
     fn about_boot(&self) -> Vec<Fact> {
-        let version = match (&self.merged.version, &self.load.hidden) {
-            (_, Some(why)) => Known::Unknown(why.clone()),
+        // of a text that is no TOML nothing is known
+        let syntax = self.stop.as_ref().filter(|s| s.syntax);
+        let garbled = syntax.and_then(|s| Some(Why::Malformed(s.place?, s.message.clone())));
+        let version = match (&self.merged.version, self.load.hidden.clone().or(garbled)) {
+            (_, Some(why)) => Known::Unknown(why),
             (Some(version), None) => Known::Is(self.said(version, None, &|d| match d {
                 super::tree::Data::Int(i) => Some(Value::Int(*i)),
                 _ => None,

@@ -38,12 +38,15 @@ pub(super) fn dropins(main: &str, load: &Load, world: &mut World) -> Known<Vec<D
     Known::Is(found)
 }
 
+/// For each key of a section its row without effect and its row with it.
+type KeyRows = Vec<[Option<Arc<Row>>; 2]>;
+
 /// What the generations of one configuration have in common.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// By the address of the section (documents are kept) and the version, for each of its keys:
     /// without effect, with it.
-    keys: RefCell<BTreeMap<(*const Val, i64), Vec<[Option<Arc<Row>>; 2]>>>,
+    keys: RefCell<BTreeMap<(*const Val, i64), KeyRows>>,
     /// The settings of a document that look like a cgroup driver.
     settings: RefCell<Vec<(Shared, Rc<Settings>)>>,
 }

@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// A document, with what only some builds of the library accept.
 type Parsed = Rc<Result<(Shared, Vec<SyntaxError>), SyntaxError>>;
 
+/// What decoding a section over a schema brought.
+type Checked = (Keys, Option<Mismatch>);
+
 /// Answers of the reader and parsed documents, kept between generations.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -30,7 +33,7 @@ pub struct Session {
     /// By the id and the text of the defaults.
     kinds: BTreeMap<(&'static str, &'static str), Rc<Kind>>,
     /// By the addresses of the schema and the section, which are kept.
-    checked: BTreeMap<(*const Kind, *const Val), Vec<(Keys, Option<Mismatch>)>>,
+    checked: BTreeMap<(*const Kind, *const Val), Vec<Checked>>,
     kept: Vec<(Rc<Kind>, Shared)>,
     tops: Vec<(Keys, &'static Kind, Shared, Top)>,
     merged: Vec<Merger>,

@@ -2,7 +2,7 @@
 
 use super::Facts;
 use crate::fact::{Known, Origin, Said, Type};
-use crate::report::json::{place, value, write};
+use crate::report::json::{hide, place, value, write};
 use crate::resolve::{Cells, InForce};
 use crate::text::Sources;
 use serde_json::{Map, Value as Json, json};
@@ -25,7 +25,7 @@ pub(super) fn print(facts: &Facts<'_>, out: &mut dyn io::Write) -> io::Result<()
         }
         all.insert(decl.name.into(), Json::Object(fact));
     }
-    write(&json!({"schema": "nodevet/facts/1", "facts": all}), out)
+    write(&hide(json!({"schema": "nodevet/facts/1", "facts": all})), out)
 }
 
 fn in_force(sources: &Sources, fact: &InForce, ty: &Type) -> Map<String, Json> {

@@ -1,4 +1,7 @@
 //! Masking of secrets: the value of a key that names one, userinfo in a URL, PEM private keys.
+//! Captures and reports hide the same.
+
+use std::borrow::Cow;
 
 /// Keys whose values are secret, in lower case without `_`, `-` and quotes.
 const SECRET_KEYS: [&str; 16] = [
@@ -34,7 +37,7 @@ const BEGIN: &str = "PRIVATE KEY-----";
 const END: &str = "-----END";
 
 /// Masks a text; the length in characters of every line stays the same.
-pub fn mask(path: &str, text: &str) -> String {
+pub(crate) fn mask(path: &str, text: &str) -> String {
     if !(path.ends_with("/cmdline") || path.ends_with("/environ")) {
         return lines(text);
     }
@@ -46,6 +49,13 @@ pub fn mask(path: &str, text: &str) -> String {
         next_is_secret = !next_is_secret && flag.is_some_and(is_secret);
     }
     out
+}
+
+/// The same for a few words about a text: a message, or a value out of it.
+pub(crate) fn hidden(text: &str) -> Cow<'_, str> {
+    // what is a secret follows one of these
+    let may_hold = text.contains(['=', ':']) || text.contains("--");
+    if may_hold { lines(text).into() } else { text.into() }
 }
 
 fn lines(text: &str) -> String {
@@ -118,12 +128,13 @@ fn indent_of(line: &str) -> usize {
 
 fn is_secret(key: &str) -> bool {
     let key: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    SECRET_KEYS.iter().any(|secret| key.ends_with(secret))
+    // a switch of the kubelet has such a name
+    key != "anonymousauth" && SECRET_KEYS.iter().any(|secret| key.ends_with(secret))
 }
 
 /// Bytes that are no text: letters and digits after a secret's name cannot be told, so all of
 /// every line that names one are covered.
-pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut open = None;
     for line in bytes.split_inclusive(|b| *b == b'\n') {
@@ -241,8 +252,10 @@ fn argument_end(value: &str) -> usize {
 fn userinfo(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find("://") {
-        let (head, tail) = rest.split_at(at + 3);
+    // a path that was made of one has a slash less
+    while let Some(at) = rest.find(":/") {
+        let tail = rest[at + 1..].trim_start_matches('/');
+        let (head, tail) = rest.split_at(rest.len() - tail.len());
         out.push_str(head);
         let end = tail.find(|c: char| c.is_whitespace() || "/\"'?#,\0".contains(c)).unwrap_or(tail.len());
         let (authority, after) = tail.split_at(end);

@@ -12,6 +12,7 @@ fn secrets_are_covered_and_nothing_moves() {
         ("ARGS=\"--anonymous-auth=false --v=2\"", "ARGS=\"--anonymous-auth=false --v=2\""),
         ("password = true story", "password = xxxx xxxxx"),
         ("SystemdCgroup = true", "SystemdCgroup = true"),
+        ("for \"--anonymous-auth\" flag: x", "for \"--anonymous-auth\" flag: x"),
         ("Environment=API_TOKEN=abc", "Environment=API_TOKEN=xxx"),
         ("authorization: Bearer abc\n", "authorization: xxxxxx xxx\n"),
         ("--bootstrap-token=ab.cd", "--bootstrap-token=xx.xx"),
