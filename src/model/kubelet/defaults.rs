@@ -121,6 +121,17 @@ impl Defaults {
         })
     }
 
+    /// The defaults of a map's keys.
+    pub(super) fn below(&self, path: &[&str]) -> Vec<(&'static str, &Said)> {
+        let from = self.table.0.partition_point(|default| compare(default.path, path).is_lt());
+        let inside = self.table.0[from..].iter().take_while(|default| default.path.starts_with(path));
+        let keys = inside.filter(|default| self.holds(default)).filter_map(|default| {
+            let [key] = default.path.get(path.len()..)? else { return None };
+            Some((*key, &default.said[0]))
+        });
+        keys.collect()
+    }
+
     fn holds(&self, default: &Default) -> bool {
         default.of.contains(&self.minor)
             && (self.flags || !default.flags)

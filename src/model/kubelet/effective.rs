@@ -113,9 +113,7 @@ impl Effective {
         }
         let said = self.said.below(path).into_iter().filter_map(|(key, said)| Some((key, said.last()?)));
         let mut found: Vec<(&str, &Said)> = said.collect();
-        let defaults = self.defaults.iter().flat_map(Defaults::all);
-        for (at, said) in defaults.filter(|(at, _)| at.len() == path.len() + 1 && at.starts_with(path)) {
-            let key = at[path.len()];
+        for (key, said) in self.defaults.iter().flat_map(|defaults| defaults.below(path)) {
             if let Err(place) = found.binary_search_by(|(known, _)| (*known).cmp(key)) {
                 found.insert(place, (key, said));
             }

@@ -63,5 +63,11 @@ impl IntoIterator for Fields {
 
 /// The order of paths, name by name.
 pub(super) fn compare(one: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> Ordering {
-    one.iter().map(AsRef::as_ref).cmp(other.iter().map(AsRef::as_ref))
+    for (one, other) in one.iter().zip(other) {
+        match one.as_ref().cmp(other.as_ref()) {
+            Ordering::Equal => {}
+            order => return order,
+        }
+    }
+    one.len().cmp(&other.len())
 }

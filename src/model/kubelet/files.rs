@@ -1,11 +1,15 @@
 //! The files of one start, each read and parsed once: that of `--config` and the drop-ins of
 //! `--config-dir`, found as Go's filepath.WalkDir finds them.
 
+use super::decode::Ignored;
+use super::effective::{Effective, Refusal};
 use super::tree::{self, Loaded};
 use crate::fact::{Known, Layer, Why};
 use crate::model::yaml::SyntaxError;
 use crate::model::{Captured, Reader};
 use crate::text::{Place, Span, line_span};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A file that a start reads.
 #[derive(Debug)]
@@ -14,7 +18,12 @@ pub(super) struct File {
     /// Absent: it is not there. Unknown: it is, but could not be read.
     pub text: Known<Captured>,
     pub loaded: Option<Result<Loaded, SyntaxError>>,
+    /// What decoding brought, for versions that know the same of its fields.
+    decoded: RefCell<Vec<(usize, Decoded)>>,
 }
+
+/// What a file says, without any defaults; or why it stops the kubelet.
+pub(super) type Decoded = Result<Rc<(Effective, Vec<Ignored>)>, Box<Refusal>>;
 
 /// What `--config-dir` leads to.
 #[derive(Debug)]
@@ -37,12 +46,26 @@ impl File {
     fn read(reader: &mut dyn Reader, path: String, layer: Layer) -> File {
         let text = reader.file(&path);
         let loaded = text.is().map(|text| tree::load(text, layer));
-        File { path, text, loaded }
+        File { path, text, loaded, decoded: RefCell::default() }
     }
 
     /// The file of `--config`.
     pub(super) fn base(reader: &mut dyn Reader, path: &str) -> File {
         File::read(reader, path.to_owned(), Layer::File)
+    }
+
+    /// Decodes the file, once for all versions that know the same of its fields.
+    pub(super) fn decoded(&self, minor: u32, decode: impl FnOnce() -> Decoded) -> Decoded {
+        let class = match &self.loaded {
+            Some(Ok(loaded)) => loaded.newer.iter().filter(|since| **since > minor).count(),
+            _ => 0,
+        };
+        let known = self.decoded.borrow().iter().find(|(of, _)| *of == class).map(|(_, found)| found.clone());
+        known.unwrap_or_else(|| {
+            let found = decode();
+            self.decoded.borrow_mut().push((class, found.clone()));
+            found
+        })
     }
 
     /// The place of a span of this file.

@@ -12,6 +12,7 @@ use crate::fact::{Known, Layer, Origin, Said, Value, Why};
 use crate::model::Reader;
 use crate::model::containerd::paths;
 use crate::text::{Place, line_span};
+use std::rc::Rc;
 use std::sync::Arc;
 
 const API: &str = "kubelet.config.k8s.io/v1beta1";
@@ -96,16 +97,19 @@ fn decode_file(
     stage: Stage,
     layer: Layer,
 ) -> Result<(), Box<Refusal>> {
-    let root = &loaded.root;
-    kind_of(file, root, stage, layer, true)?;
-    let mut ignored = Vec::new();
-    let mut decoder =
-        Decoder { keys: Keys::Exact, minor: fill.minor, into: &mut loading.config, ignored: &mut ignored };
-    if let Err(wrong) = decoder.file(root) {
-        return refuse(stage, wrong.place, layer, wrong.message);
-    }
-    loading.ignored.extend(ignored);
-    tell(loading, loaded, layer);
+    let decoded = file.decoded(fill.minor, || {
+        kind_of(file, &loaded.root, stage, layer, true)?;
+        let mut own = Loading::default();
+        let (into, ignored) = (&mut own.config, &mut own.ignored);
+        let mut decoder = Decoder { keys: Keys::Exact, minor: fill.minor, into, ignored };
+        if let Err(wrong) = decoder.file(&loaded.root) {
+            return refuse(stage, wrong.place, layer, wrong.message);
+        }
+        tell(&mut own, loaded, layer);
+        Ok(Rc::new((own.config, own.ignored)))
+    })?;
+    loading.config = decoded.0.clone();
+    loading.ignored.extend_from_slice(&decoded.1);
     fill.file(&mut loading.config);
     absolute_paths(&mut loading.config, paths::dir(&file.path), layer);
     Ok(())

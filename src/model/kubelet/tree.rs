@@ -1,5 +1,7 @@
 //! A configuration as the JSON that the kubelet makes of a file, each value with its place.
 
+use super::decode::fold;
+use super::schema::FIELDS;
 use crate::fact::{Layer, Origin, Said, Value};
 use crate::model::Captured;
 use crate::model::yaml::{Document, Item, Node, Scalar, SyntaxError, first_document};
@@ -42,6 +44,8 @@ pub(super) struct Loaded {
     pub repeated: Vec<(Vec<String>, Place)>,
     /// Where a second document begins, which nobody reads.
     pub rest: Option<Place>,
+    /// The first versions of the fields, written in whatever case, that not all versions have.
+    pub newer: Vec<u32>,
 }
 
 impl Json {
@@ -156,7 +160,20 @@ pub(super) fn load(file: &Captured, layer: Layer) -> Result<Loaded, SyntaxError>
     let root = reader.tree(&document.root, document.root.span, &mut Vec::new())?;
     let repeated = reader.repeated;
     let rest = if json { None } else { rest(file, document.root.span.end) };
-    Ok(Loaded { root, repeated, rest })
+    let newer = match &root.json {
+        Json::Map(entries) => entries.keys().filter_map(|key| since(key)).collect(),
+        _ => Vec::new(),
+    };
+    Ok(Loaded { root, repeated, rest, newer })
+}
+
+fn since(key: &str) -> Option<u32> {
+    let key = fold(key);
+    FIELDS
+        .iter()
+        .filter(|field| field.since > 0)
+        .find(|field| fold(field.name) == key)
+        .map(|field| field.since)
 }
 
 /// Where another document begins behind the first.
