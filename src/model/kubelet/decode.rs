@@ -93,7 +93,7 @@ impl Decoder<'_> {
                     path.pop();
                 }
                 None => {
-                    let like = |field: &&Field| fold(field.name) == fold(key) && field.since <= self.minor;
+                    let like = |field: &&Field| field.since <= self.minor && alike(field.name, key);
                     let reason = match fields.iter().find(like) {
                         Some(field) => Reason::WrongCase(field.name),
                         None => Reason::UnknownField,
@@ -121,10 +121,7 @@ impl Decoder<'_> {
         let exact = fields.iter().filter(has).find(|field| name(field) == key);
         match self.keys {
             Keys::Exact => exact,
-            _ => exact.or_else(|| {
-                let key = fold(key);
-                fields.iter().filter(has).find(|field| fold(name(field)) == key)
-            }),
+            _ => exact.or_else(|| fields.iter().filter(has).find(|field| alike(name(field), key))),
         }
     }
 
@@ -266,15 +263,17 @@ fn wrong(path: &Path, tree: &Tree, wanted: &str) -> WrongType {
     WrongType { place: tree.origin.place, message: format!("{} is {met}, not {wanted}", path.join(".")) }
 }
 
-/// As Go's encoding/json folds case: two letters outside ASCII fold into it.
-pub(super) fn fold(key: &str) -> String {
-    key.chars()
-        .map(|c| match c {
-            'ſ' => 's',
-            '\u{212a}' => 'k',
-            c => c.to_ascii_lowercase(),
-        })
-        .collect()
+/// Whether two keys are one to Go's encoding/json: two letters outside ASCII fold into it.
+pub(super) fn alike(name: &str, key: &str) -> bool {
+    let fold = |c: char| match c {
+        'ſ' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    match key.is_ascii() {
+        true => name.eq_ignore_ascii_case(key),
+        false => name.chars().map(fold).eq(key.chars().map(fold)),
+    }
 }
 
 /// Relative paths of a file count from its directory.

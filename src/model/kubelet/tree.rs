@@ -1,6 +1,6 @@
 //! A configuration as the JSON that the kubelet makes of a file, each value with its place.
 
-use super::decode::fold;
+use super::decode::alike;
 use super::schema::FIELDS;
 use crate::fact::{Layer, Origin, Said, Value};
 use crate::model::Captured;
@@ -168,12 +168,7 @@ pub(super) fn load(file: &Captured, layer: Layer) -> Result<Loaded, SyntaxError>
 }
 
 fn since(key: &str) -> Option<u32> {
-    let key = fold(key);
-    FIELDS
-        .iter()
-        .filter(|field| field.since > 0)
-        .find(|field| fold(field.name) == key)
-        .map(|field| field.since)
+    FIELDS.iter().find(|field| field.since > 0 && alike(field.name, key)).map(|field| field.since)
 }
 
 /// Where another document begins behind the first.
