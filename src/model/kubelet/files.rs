@@ -18,6 +18,8 @@ pub(super) struct File {
     /// Absent: it is not there. Unknown: it is, but could not be read.
     pub text: Known<Captured>,
     pub loaded: Option<Result<Loaded, SyntaxError>>,
+    /// A directory lies there.
+    pub directory: bool,
     /// What decoding brought, for versions that know the same of its fields.
     decoded: RefCell<Vec<(usize, Decoded)>>,
 }
@@ -46,7 +48,8 @@ impl File {
     fn read(reader: &mut dyn Reader, path: String, layer: Layer) -> File {
         let text = reader.file(&path);
         let loaded = text.is().map(|text| tree::load(text, layer));
-        File { path, text, loaded, decoded: RefCell::default() }
+        let directory = text.is().is_none() && matches!(reader.is_dir(&path), Known::Is(true));
+        File { path, text, loaded, directory, decoded: RefCell::default() }
     }
 
     /// The file of `--config`.

@@ -66,6 +66,9 @@ fn refuse<T>(stage: Stage, place: Place, layer: Layer, message: String) -> Resul
 fn base(loading: &mut Loading, file: &File, said: Place, fill: &Fill) -> Result<(), Box<Refusal>> {
     let at = |span| file.at(span).unwrap_or(said);
     match (&file.text, &file.loaded) {
+        _ if file.directory => {
+            refuse(Stage::ConfigLoad, said, Layer::Flag, format!("{} is a directory", file.path))
+        }
         (Known::Unknown(why), _) => {
             loading.config.covered = Some(why.clone());
             Ok(())
