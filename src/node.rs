@@ -120,6 +120,8 @@ pub struct Node {
     record: RefCell<Record>,
     /// Which of [`RUNTIME_TREES`] the root lacks; looked at once.
     lacking: [OnceCell<bool>; RUNTIME_TREES.len()],
+    /// Whether the root holds replies of a bus and of sockets.
+    replies: OnceCell<bool>,
     /// How long one probe of a bus, a socket or a program may take.
     pub timeout: Duration,
 }
@@ -164,6 +166,7 @@ impl Node {
             meta: None,
             record: RefCell::default(),
             lacking: Default::default(),
+            replies: OnceCell::new(),
             timeout,
         }
     }

@@ -186,7 +186,7 @@ impl Node {
         let kept = self.meta.as_ref().and_then(|m| m.reply(question));
         let answer = kept.unwrap_or_else(|| {
             let path = meta::reply_path(question);
-            let text = self.fetch(&path);
+            let text = if self.holds_replies() { self.fetch(&path) } else { Known::ABSENT };
             // the folder belongs to the capture, not to the node
             self.record.borrow_mut().paths.remove(&path);
             match text {
@@ -199,6 +199,15 @@ impl Node {
         });
         self.remember_reply(question, &answer);
         answer
+    }
+
+    /// Whether the tree is a capture that holds replies; looked at once.
+    fn holds_replies(&self) -> bool {
+        *self.replies.get_or_init(|| {
+            let there = !matches!(self.stat(meta::REPLIES), Known::Absent(_));
+            self.record.borrow_mut().paths.remove(meta::REPLIES);
+            there
+        })
     }
 
     pub(super) fn remember_reply(&self, question: &str, answer: &Known<Arc<str>>) {

@@ -126,12 +126,15 @@ impl Meta {
     }
 }
 
+/// The folder of the replies in a capture.
+pub const REPLIES: &str = "/.nodevet/replies";
+
 /// Where an answer is kept below the root.
 pub fn reply_path(question: &str) -> String {
     let (kind, name) = question.split_once(':').unwrap_or(("other", question));
     // a slash or a leading dot would lead out of the folder
     let plain = |part: &str| part.trim_start_matches('/').replace('/', "%2F").replace("..", "%2E%2E");
-    format!("/.nodevet/replies/{}/{}", plain(kind), plain(name))
+    format!("{REPLIES}/{}/{}", plain(kind), plain(name))
 }
 
 impl FileKind {
