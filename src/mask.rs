@@ -33,6 +33,20 @@ enum Open {
     Key,
 }
 
+/// What every one of them holds.
+const ROOTS: [&str; 10] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "auth",
+    "token",
+    "secret",
+    "accesskey",
+    "apikey",
+    "privatekey",
+    "credential",
+];
+
 const BEGIN: &str = "PRIVATE KEY-----";
 const END: &str = "-----END";
 
@@ -61,7 +75,12 @@ pub(crate) fn hidden(text: &str) -> Cow<'_, str> {
 fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut open = None;
+    let mut letters = Vec::new();
     for line in text.split_inclusive('\n') {
+        if open.is_none() && !may_hold(line, &mut letters) {
+            out.push_str(line);
+            continue;
+        }
         let (covered, rest) = still_open(line, &mut open);
         out.push_str(&covered);
         if open.is_none() {
@@ -124,6 +143,18 @@ fn keys(line: &str) -> (String, Option<Open>) {
 
 fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// Whether a line is worth a closer look: most are not. `letters` is scratch room.
+fn may_hold(line: &str, letters: &mut Vec<u8>) -> bool {
+    if !line.is_ascii() || line.contains('@') || line.contains(BEGIN) {
+        return true;
+    }
+    letters.clear();
+    letters.extend(line.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase()));
+    letters.iter().enumerate().any(|(at, first)| {
+        ROOTS.iter().any(|root| root.as_bytes()[0] == *first && letters[at..].starts_with(root.as_bytes()))
+    })
 }
 
 fn is_secret(key: &str) -> bool {

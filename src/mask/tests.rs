@@ -100,3 +100,11 @@ fn a_switch_is_no_secret_and_ends_with_its_argument() {
 fn bytes_that_are_no_text_are_covered_too() {
     assert_eq!(bytes(b"token = \"a\xff\"\nb = 1\xff\n"), b"xxxxx = \"x\xff\"\nb = 1\xff\n");
 }
+
+#[test]
+fn every_name_of_a_secret_is_looked_for() {
+    for key in SECRET_KEYS {
+        assert!(may_hold(&format!("x-{}: y", key.to_uppercase()), &mut Vec::new()), "{key}");
+    }
+    assert!(!may_hold("SystemdCgroup = true\n", &mut Vec::new()));
+}
