@@ -297,30 +297,58 @@ fn merge(worlds: &[World], cs: &[Variant], ks: &[Variant]) -> Snapshot {
         if worlds.iter().any(|w| !std::ptr::eq(w.facts.get(id), first) && !same(w.facts.get(id), first)) {
             let (on_containerd, on_kubelet) = names::depends(id);
             let of = if on_containerd && cs.len() > 1 { "containerd" } else { "kubelet" };
-            let mut said: Vec<String> = Vec::new();
             // what depends on one daemon is the same whatever the other one is
             let told = |w: &&World| {
                 (on_containerd || w.containerd == worlds[0].containerd || !on_kubelet)
                     && (on_kubelet || w.kubelet == worlds[0].kubelet || !on_containerd)
             };
-            for w in worlds.iter().filter(told) {
+            let answers = worlds.iter().filter(told).map(|w| {
                 let name = if of == "containerd" { &cs[w.containerd].name } else { &ks[w.kubelet].name };
-                let text = match &w.facts.get(id).value {
+                let answer = match &w.facts.get(id).value {
                     Known::Is(_) if matches!(id.decl().ty, Type::Version | Type::Table { .. }) => {
-                        name.clone()
+                        String::new()
                     }
-                    Known::Is(value) => format!("{name}: {value}"),
-                    Known::Absent(_) => format!("{name}: absent"),
-                    Known::Unknown(_) => format!("{name}: unknown"),
+                    Known::Is(value) => value.to_string(),
+                    Known::Absent(_) => "absent".into(),
+                    Known::Unknown(_) => "unknown".into(),
                 };
-                if !said.contains(&text) {
-                    said.push(text);
-                }
-            }
+                (name.as_str(), answer)
+            });
+            let said = ranges(of, answers);
             merged.set(id, InForce::bare(Known::Unknown(Why::NeedsVersion { of, worlds: said })));
         }
     }
     merged
+}
+
+/// What each generation of a daemon answers; neighbours that answer alike are told by first and last.
+fn ranges<'a>(of: &str, answers: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
+    let mut by_name: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, answer) in answers {
+        match by_name.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, all)) if all.contains(&answer) => {}
+            Some((_, all)) => all.push(answer),
+            None => by_name.push((name, vec![answer])),
+        }
+    }
+    let mut runs: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for (name, mut answers) in by_name {
+        answers.sort();
+        match runs.last_mut() {
+            // tables have no answer that could be shown
+            Some((_, last, same)) if *same == answers && answers != [""] => *last = name,
+            _ => runs.push((name, name, answers)),
+        }
+    }
+    let run = |(first, last, answers): (&str, &str, Vec<String>)| {
+        let answer = answers.join(" or ");
+        let name = match first == last {
+            true => first.to_owned(),
+            false => format!("{first} to {}", last.trim_start_matches(of).trim_start()),
+        };
+        if answer.is_empty() { name } else { format!("{name}: {answer}") }
+    };
+    runs.into_iter().map(run).collect()
 }
 
 /// The same values, wherever they come from.
@@ -386,4 +414,25 @@ fn each(said: &Statements) -> InForce {
         elements: said.clone(),
         ..InForce::bare(Known::Is(Value::List(said.iter().map(|s| s.value.clone()).collect())))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn neighbours_that_answer_alike_are_one_range() {
+        let answers = [
+            ("daemon before 2", "a"),
+            ("daemon 2", "a"),
+            ("daemon 3", "b"),
+            ("daemon 3", "a"),
+            ("daemon 4", "b"),
+        ];
+        let said = ranges("daemon", answers.into_iter().map(|(name, answer)| (name, answer.to_owned())));
+        assert_eq!(said, ["daemon before 2 to 2: a", "daemon 3: a or b", "daemon 4: b"]);
+        // a table has no answer to show
+        let tables = [("daemon 1", String::new()), ("daemon 2", String::new())];
+        assert_eq!(ranges("daemon", tables.into_iter()), ["daemon 1", "daemon 2"]);
+    }
 }
